@@ -1,0 +1,39 @@
+"""Errors that tell the user what was wrong, where, and what to do next."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+_Value = TypeVar("_Value")
+
+
+class PacodiError(ValueError):
+    """A mistake in the user's input. Commands print it without a traceback and exit with 2."""
+
+
+def nearest(name: str, choices: Iterable[str]) -> str:
+    """Returns ``" Did you mean 'x'?"`` for the closest choice, or an empty string."""
+    close = difflib.get_close_matches(str(name), list(choices), n=1, cutoff=0.5)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def choose(argument: str, name: str, choices: Mapping[str, _Value]) -> _Value:
+    """Looks ``name`` up in ``choices``; an unknown name is refused with what is accepted.
+
+    Args:
+      argument: how the caller calls this choice, for example ``"solver"``.
+      name: what the user asked for.
+      choices: every accepted name and its value.
+
+    Returns:
+      The value under ``name``.
+
+    Raises:
+      PacodiError: naming the argument, its value, the accepted names and the nearest one.
+    """
+    if name not in choices:
+        accepted = ", ".join(sorted(choices))
+        raise PacodiError(
+            f"{argument}={name!r} is unknown; accepted: {accepted}.{nearest(name, choices)}"
+        )
+    return choices[name]

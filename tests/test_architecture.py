@@ -1,0 +1,81 @@
+"""The house has floors: a module imports only from lower ones."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "pacodi_jax"
+
+LAYERS = {
+    "types": 0,
+    "errors": 0,
+    "spectrum": 1,
+    "schedule": 1,
+    "networks": 1,
+    "diffusion": 2,
+    "wiener": 2,
+    "level": 2,
+    "text": 2,
+    "solvers": 3,
+    "guidance": 3,
+    "metrics": 3,
+    "data": 3,
+    "models": 4,
+    "parallel": 5,
+    "checkpoint": 5,
+    "train": 6,
+    "evaluate": 6,
+    "report": 6,
+    "main": 7,
+    "judge": 7,
+    "flops": 7,
+}
+# Inside one layer a module may lean on a neighbour only along these edges.
+NEIGHBOURS = {("wiener", "diffusion"), ("train", "evaluate"), ("evaluate", "report")}
+ONLY_HERE = {"pmap": {"parallel"}, "shard_map": {"parallel"}, "orbax": {"checkpoint"}}
+
+
+def _modules() -> list[Path]:
+    return sorted(p for p in PACKAGE.rglob("*.py") if p.parent != PACKAGE or p.stem != "__init__")
+
+
+def _top(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def _imported(path: Path) -> set[str]:
+    """Top-level names inside the package that ``path`` imports."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            parts = node.module.split(".")
+            if parts[0] == "pacodi_jax":
+                found |= {parts[1]} if len(parts) > 1 else {a.name for a in node.names}
+        elif isinstance(node, ast.Import):
+            names = [a.name.split(".") for a in node.names]
+            found |= {n[1] for n in names if n[0] == "pacodi_jax" and len(n) > 1}
+        assert not (isinstance(node, ast.ImportFrom) and node.level), f"relative import in {path}"
+    return found - {"__version__"}
+
+
+@pytest.mark.parametrize("path", _modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_module_imports_only_from_lower_layers(path):
+    here = _top(path)
+    assert here in LAYERS, f"give {here} a layer"
+    for name in _imported(path) - {here}:
+        lower = LAYERS[name] < LAYERS[here]
+        assert lower or (here, name) in NEIGHBOURS, f"{here} must not import {name}"
+
+
+@pytest.mark.parametrize("word", ONLY_HERE)
+def test_parallelism_and_checkpointing_are_named_in_one_file(word):
+    for path in _modules():
+        tree = ast.parse(path.read_text())
+        names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+        names |= {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                names |= {a.name.split(".")[0] for a in node.names}
+                names |= {(getattr(node, "module", None) or "").split(".")[0]}
+        assert word not in names or _top(path) in ONLY_HERE[word], f"{word} is named in {path}"

@@ -1,0 +1,252 @@
+"""Reading strangers' files: sizes are checked before memory is spent, nothing is unpickled.
+
+``read_array`` takes ``.npy`` and ``.npz``; ``read_table`` takes ``.csv``, ``.tsv``, ``.txt``, each
+also as ``.gz``, and ``.parquet``. Every broken file raises a ``PacodiError`` that names it.
+"""
+
+import math
+import os
+import zipfile
+import zlib
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+
+from pacodi_jax.data import delimited
+from pacodi_jax.errors import PacodiError, nearest
+
+#: What a compressed file may unpack to: ``ALLOWANCE + RATIO`` times its size on disk.
+RATIO = 250
+ALLOWANCE = 1 << 20
+#: A Parquet file encodes repeated values in almost nothing, so it may claim more.
+PARQUET_ALLOWANCE = 1 << 28
+ARRAYS = (".npy", ".npz")
+TABLES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet")
+
+
+def kind(path: str | os.PathLike[str]) -> str:
+    """Returns the ending that says how ``path`` is read, for example ``".csv.gz"``.
+
+    Raises:
+      PacodiError: when the ending is not one of ``ARRAYS`` or ``TABLES``.
+    """
+    name = Path(path).name.lower()
+    for ending in (*ARRAYS, *TABLES):
+        if name.endswith(ending):
+            return ending
+    accepted = ", ".join((*ARRAYS, *TABLES))
+    raise PacodiError(f"{path}: cannot tell the format from the name; accepted endings: {accepted}")
+
+
+def check(path: str | os.PathLike[str]) -> Path:
+    """Returns ``path`` as a ``Path`` after making sure that it is a readable, non-empty file."""
+    text = os.fspath(path)
+    if "\0" in text:
+        raise PacodiError(f"{text!r}: a path cannot hold a NUL character")
+    found = Path(text).expanduser()
+    try:
+        if found.is_dir():
+            raise PacodiError(f"{found} is a directory; name a file in it")
+        if not found.exists():
+            names = [p.name for p in found.parent.iterdir()] if found.parent.is_dir() else []
+            raise PacodiError(f"{found} does not exist.{nearest(found.name, names)}")
+        if not found.is_file():
+            raise PacodiError(f"{found} is not a regular file")
+        if found.stat().st_size == 0:
+            raise PacodiError(f"{found} is empty (0 bytes)")
+        with found.open("rb") as stream:
+            stream.read(1)
+    except OSError as error:
+        raise PacodiError(f"{found} cannot be read: {error.strerror or error}") from error
+    return found
+
+
+def read_array(path: str | os.PathLike[str], *, name: str | None = None) -> np.ndarray:
+    """Reads one numeric array from ``.npy`` or ``.npz``, never unpickling.
+
+    Args:
+      path: the file.
+      name: which array of an ``.npz`` to take; needed only if it holds several.
+
+    Returns:
+      The array, with the dtype and shape it was stored with.
+
+    Raises:
+      PacodiError: for a missing, truncated, oversized, pickled or non-numeric file.
+    """
+    found = check(path)
+    ending = kind(found)
+    if ending not in ARRAYS:
+        raise PacodiError(f"{found}: expected an array ({', '.join(ARRAYS)})")
+    try:
+        if ending == ".npz":
+            return _read_npz(found, name)
+        with found.open("rb") as stream:
+            return _read_npy(stream, found.stat().st_size, str(found))
+    except (OSError, ValueError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError) as error:
+        if isinstance(error, PacodiError):
+            raise
+        raise PacodiError(f"{found} is not a readable array file: {error}") from error
+
+
+def _read_npz(path: Path, name: str | None) -> np.ndarray:
+    with zipfile.ZipFile(path) as archive:
+        members = {m.filename.removesuffix(".npy"): m for m in archive.infolist()}
+        if not members:
+            raise PacodiError(f"{path} holds no array")
+        if name is None and len(members) > 1:
+            raise PacodiError(f"{path} holds several arrays: {', '.join(members)}; name one")
+        chosen = next(iter(members)) if name is None else name
+        if chosen not in members:
+            raise PacodiError(f"{path} has no array {chosen!r}.{nearest(chosen, members)}")
+        member = members[chosen]
+        _check_ratio(f"{path}:{member.filename}", member.file_size, path.stat().st_size)
+        with archive.open(member) as stream:
+            return _read_npy(stream, member.file_size, f"{path}:{member.filename}")
+
+
+def _read_npy(stream: IO[bytes], size: int, where: str) -> np.ndarray:
+    """Reads an ``.npy`` of ``size`` bytes once its header claims no more than is there."""
+    version = np.lib.format.read_magic(stream)
+    if version == (1, 0):
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+    elif version == (2, 0):
+        shape, fortran, dtype = np.lib.format.read_array_header_2_0(stream)
+    else:
+        raise PacodiError(f"{where}: .npy version {version} is not read; save a numeric array")
+    if dtype.hasobject:
+        raise PacodiError(f"{where} holds pickled objects, which are never loaded; save numbers")
+    if dtype.kind not in "biuf":
+        raise PacodiError(f"{where} holds {dtype}, not numbers")
+    if any(n < 0 for n in shape):
+        raise PacodiError(f"{where}: its header claims the impossible shape {shape}")
+    count = math.prod(shape)
+    claimed = count * dtype.itemsize
+    if claimed > size:
+        raise PacodiError(
+            f"{where}: its header claims {claimed:,} bytes but only {size:,} are there; "
+            "the file is truncated or forged"
+        )
+    if count == 0:
+        raise PacodiError(f"{where} holds an empty array, of shape {shape}")
+    data = bytearray(claimed)
+    room = memoryview(data)
+    while room:
+        got = stream.readinto(room)  # type: ignore[attr-defined]
+        if not got:
+            raise PacodiError(f"{where} is truncated: {len(room):,} of {claimed:,} bytes missing")
+        room = room[got:]
+    return np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C")
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    columns: list[str] | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    header: bool | None = None,
+    missing: list[str] | None = None,
+) -> pd.DataFrame:
+    """Reads a table with strict row lengths; numbers stay numbers, anything else is text.
+
+    Time stamps in text formats stay text, so that the caller may remember how they were written.
+
+    Args:
+      path: a ``.csv``, ``.tsv``, ``.txt``, one of these with ``.gz``, or ``.parquet``.
+      columns: which columns to return, in this order; all by default.
+      delimiter: between cells; found from the first line by default.
+      decimal: ``"."`` or ``","``; found by default.
+      header: whether the first line names the columns; by default it does unless it is all numbers.
+        Without one the columns are called ``c0``, ``c1``, ….
+      missing: cell texts that mean "no value", beside the empty cell, ``NA`` and ``NaN``.
+
+    Returns:
+      The table. Whole-number columns with holes have the nullable dtype ``Int64``.
+
+    Raises:
+      PacodiError: for a missing, empty, ragged, truncated, oversized or undecodable file, or
+        for a column that is not there.
+    """
+    found = check(path)
+    ending = kind(found)
+    if ending not in TABLES:
+        raise PacodiError(f"{found}: expected a table ({', '.join(TABLES)})")
+    if ending == ".parquet":
+        table = _read_parquet(found)
+    else:
+        data = _gunzip(found) if ending.endswith(".gz") else found.read_bytes()
+        try:
+            table = delimited.parse(data, delimiter, decimal, header, missing or [])
+        except (PacodiError, pa.ArrowException, ValueError) as error:
+            raise PacodiError(f"{found}: {error}") from error
+    if columns is not None:
+        for column in columns:
+            if column not in table.column_names:
+                hint = nearest(column, table.column_names)
+                have = ", ".join(map(repr, table.column_names[:12]))
+                raise PacodiError(f"{found} has no column {column!r}; it has {have}.{hint}")
+        table = table.select(columns)
+    return _to_pandas(table)
+
+
+def _read_parquet(path: Path) -> pa.Table:
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            rows, width = file.metadata.num_rows, max(file.metadata.num_columns, 1)
+            claimed = max(
+                rows * width * 8,
+                sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups)),
+            )
+            _check_ratio(str(path), claimed, path.stat().st_size, PARQUET_ALLOWANCE)
+            return file.read()
+    except PacodiError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, KeyError) as error:
+        raise PacodiError(f"{path} is not a readable Parquet file: {error}") from error
+
+
+def _to_pandas(table: pa.Table) -> pd.DataFrame:
+    """Turns an Arrow table into pandas; whole numbers with holes stay whole numbers."""
+    whole: dict[Any, Any] = {pa.int64(): pd.Int64Dtype(), pa.int32(): pd.Int32Dtype()}
+    holes = {f.type for f, c in zip(table.schema, table.columns, strict=True) if c.null_count}
+    frame = table.to_pandas(types_mapper={t: whole[t] for t in whole if t in holes}.get)
+    if not isinstance(frame.index, pd.RangeIndex):
+        frame = frame.reset_index()
+    frame.columns = pd.Index([str(c) for c in frame.columns])
+    return frame
+
+
+def _check_ratio(where: str, claimed: int, stored: int, allowance: int = ALLOWANCE) -> None:
+    if claimed > allowance + RATIO * stored:
+        raise PacodiError(
+            f"{where} claims to unpack to {claimed:,} bytes from {stored:,}: more than "
+            f"{RATIO} to 1, refused as a decompression bomb"
+        )
+
+
+def _gunzip(path: Path) -> bytes:
+    """Unpacks a gzip file piece by piece and stops as soon as it grows beyond the ratio."""
+    stored = path.stat().st_size
+    parts: list[bytes] = []
+    total = 0
+    try:
+        rest = path.read_bytes()
+        while rest:
+            member = zlib.decompressobj(wbits=31)
+            while not member.eof:
+                piece = member.decompress(rest, 1 << 20)
+                if not piece and not member.eof:
+                    raise PacodiError(f"{path} is truncated: its gzip stream has no end")
+                total += len(piece)
+                _check_ratio(str(path), total, stored)
+                parts.append(piece)
+                rest = member.unconsumed_tail
+            rest = member.unused_data.lstrip(b"\0")
+    except zlib.error as error:
+        raise PacodiError(f"{path} is not a readable gzip file: {error}") from error
+    return b"".join(parts)

@@ -1,0 +1,280 @@
+"""The two backbones: one branch a quadrature, and everything in one branch."""
+
+import flax.linen as nn
+import jax.numpy as jnp
+
+from pacodi_jax.errors import PacodiError, choose
+from pacodi_jax.networks.blocks import INTERACTIONS, Branches, OverBranches, Stack
+from pacodi_jax.networks.layers import (
+    ConditionCode,
+    Dense,
+    Perceptron,
+    modulate,
+    position_code,
+    time_features,
+)
+from pacodi_jax.types import Array, Quadratures
+
+DTYPES = {"float32": jnp.float32, "bfloat16": jnp.bfloat16}
+
+
+class Embed(nn.Module):
+    """Patches of slots as tokens, with the code of their position.
+
+    Attributes:
+      width: of a token.
+      dtype: of the product.
+    """
+
+    width: int
+    dtype: jnp.dtype
+
+    @nn.compact
+    def __call__(self, patches: Array) -> Array:
+        """Maps ``(B, N, P·F)`` to ``(B, N, width)``."""
+        tokens = Dense(self.width, self.dtype, name="patch")(patches)
+        return tokens.astype(jnp.float32) + position_code(patches.shape[1], self.width)
+
+
+class Project(nn.Module):
+    """Tokens back to patches of slots; zero at first, so that an untrained network returns 0.
+
+    Attributes:
+      features: slots of a patch.
+    """
+
+    features: int
+
+    @nn.compact
+    def __call__(self, tokens: Array, code: Array) -> Array:
+        """Maps ``(B, N, D)`` and the code ``(B, D)`` to ``(B, N, features)``."""
+        zeros = nn.initializers.zeros
+        modulation = Dense(2 * tokens.shape[-1], kernel_init=zeros, name="modulation")(code)
+        shift, scale = jnp.split(modulation, 2, axis=-1)
+        return Dense(self.features, kernel_init=zeros, name="patch")(modulate(tokens, shift, scale))
+
+
+class Backbone(nn.Module):
+    """What both networks are: embed, ``depth`` blocks, project, for any number of branches.
+
+    The attributes are those of :class:`DualBranch`.
+    """
+
+    width: int
+    depth: int
+    heads: int
+    patch_size: int
+    interaction: str
+    condition_width: int
+    dtype: str
+    remat: bool
+    unroll: int
+
+    @nn.compact
+    def __call__(
+        self,
+        states: Branches,
+        t: Array,
+        live: Branches,
+        condition: Array | None,
+        drop: Array | None,
+    ) -> Branches:
+        """Maps each branch's ``(B, N, F)``; slots that are not ``live`` are neither read nor written."""
+        dtype = DTYPES[self.dtype]
+        slots, features = states[0].shape[1:]
+        states = tuple(jnp.where(on > 0, x, 0.0) for x, on in zip(states, live, strict=True))
+        patches = tuple(_to_patches(x, self.patch_size) for x in states)
+        tokens = OverBranches(Embed(self.width, dtype, parent=None), name="embed")(patches)
+        code = nn.silu(self._code(t, condition, drop))
+        tokens = Stack(
+            self.depth, self.heads, self.interaction, dtype, self.remat, self.unroll, name="stack"
+        )(tokens, code)
+        project = OverBranches(Project(patches[0].shape[-1], parent=None), name="project")
+        patches = project(tokens, (code,) * len(tokens))
+        outputs = (x.reshape(x.shape[0], -1, features)[:, :slots] for x in patches)
+        return tuple(jnp.where(on > 0, x, 0.0) for x, on in zip(outputs, live, strict=True))
+
+    def _code(self, t: Array, condition: Array | None, drop: Array | None) -> Array:
+        """The embedding ``(B, width)`` of time and condition."""
+        code = Perceptron(self.width, name="time")(time_features(t, self.width))
+        if not self.condition_width:
+            return code
+        if condition is None:
+            condition, drop = jnp.zeros((t.shape[0], self.condition_width)), jnp.ones(t.shape, bool)
+        drop = jnp.zeros(t.shape, bool) if drop is None else drop
+        return code + ConditionCode(self.width, name="condition")(condition, drop)
+
+
+def _to_patches(x: Array, size: int) -> Array:
+    """Groups ``(B, N, F)`` into patches of ``size`` slots, zero-padded: ``(B, ⌈N/P⌉, P·F)``."""
+    batch, slots, features = x.shape
+    padded = jnp.pad(x, ((0, 0), (0, -slots % size), (0, 0)))
+    return padded.reshape(batch, -1, size * features)
+
+
+class DualBranch(nn.Module):
+    """The paper's network: one transformer a quadrature, which meet in their MLPs.
+
+    Tokens are frequency bins, or patches of ``patch_size`` bins. Half as many tokens in each of
+    two branches make half the attention products of a network over time steps.
+
+    Attributes:
+      channels: C, of the series.
+      width: D, of a token.
+      depth: number of blocks.
+      heads: attention heads; must divide the width.
+      patch_size: bins a token.
+      interaction: ``iso_flops`` (hidden width 4D/3), ``paper`` (2D) or ``none`` (decoupled).
+      condition_width: E, of the condition vector; 0 for none.
+      dtype: of the products, ``float32`` or ``bfloat16``; all else stays float32.
+      remat: recompute each block in the backward pass instead of keeping its insides.
+      unroll: blocks a scan step; ``depth`` writes them all out.
+
+    Example:
+      >>> network = DualBranch(channels=7, width=64, depth=4, heads=4)
+      >>> params = network.init(key, state, t, live)['params']
+      >>> velocity = network.apply({'params': params}, state, t, live)
+    """
+
+    channels: int
+    width: int
+    depth: int
+    heads: int
+    patch_size: int = 1
+    interaction: str = "iso_flops"
+    condition_width: int = 0
+    dtype: str = "float32"
+    remat: bool = False
+    unroll: int = 1
+
+    @nn.compact
+    def __call__(
+        self,
+        state: Quadratures,
+        t: Array,
+        live: Quadratures,
+        condition: Array | None = None,
+        drop: Array | None = None,
+    ) -> Quadratures:
+        """Predicts both quadratures from both.
+
+        Args:
+          state: ``(B, K, C)`` a quadrature.
+          t: ``(B,)``, times in [0, 1].
+          live: ``(K, C)`` or ``(K, 1)``, positive where the slot has noise. The other slots have
+            no effect on any output, and their own output is 0.
+          condition: ``(B, E)``; without it every example has the learned null.
+          drop: ``(B,)`` bool, the examples whose condition gives way to the null.
+
+        Returns:
+          ``(B, K, C)`` a quadrature, float32.
+        """
+        _check(self, self.interaction, self.channels, state.real, t, condition)
+        backbone = Backbone(
+            self.width,
+            self.depth,
+            self.heads,
+            self.patch_size,
+            self.interaction,
+            self.condition_width,
+            self.dtype,
+            self.remat,
+            self.unroll,
+            name="backbone",
+        )
+        return Quadratures(*backbone(tuple(state), t, tuple(live), condition, drop))
+
+
+class SingleBranch(nn.Module):
+    """The rivals: one transformer over all features of a slot.
+
+    Over time steps it is a temporal DiT; over bins with the quadratures side by side on the
+    feature axis it is a monolithic spectral network.
+
+    Attributes:
+      features: F, of a slot: C, or 2C for both quadratures of a bin.
+      width: D, of a token.
+      depth: number of blocks.
+      heads: attention heads; must divide the width.
+      patch_size: slots a token.
+      condition_width: E, of the condition vector; 0 for none.
+      dtype: of the products, ``float32`` or ``bfloat16``; all else stays float32.
+      remat: recompute each block in the backward pass instead of keeping its insides.
+      unroll: blocks a scan step; ``depth`` writes them all out.
+    """
+
+    features: int
+    width: int
+    depth: int
+    heads: int
+    patch_size: int = 1
+    condition_width: int = 0
+    dtype: str = "float32"
+    remat: bool = False
+    unroll: int = 1
+
+    @nn.compact
+    def __call__(
+        self,
+        tokens: Array,
+        t: Array,
+        live: Array | None = None,
+        condition: Array | None = None,
+        drop: Array | None = None,
+    ) -> Array:
+        """Predicts every slot from every slot.
+
+        Args:
+          tokens: ``(B, N, F)``.
+          t: ``(B,)``, times in [0, 1].
+          live: ``(N, F)`` or ``(N, 1)``, positive where the slot has noise; all if not given.
+          condition: ``(B, E)``; without it every example has the learned null.
+          drop: ``(B,)`` bool, the examples whose condition gives way to the null.
+
+        Returns:
+          ``(B, N, F)``, float32.
+        """
+        _check(self, "none", self.features, tokens, t, condition)
+        live = jnp.ones((tokens.shape[1], 1)) if live is None else live
+        backbone = Backbone(
+            self.width,
+            self.depth,
+            self.heads,
+            self.patch_size,
+            "none",
+            self.condition_width,
+            self.dtype,
+            self.remat,
+            self.unroll,
+            name="backbone",
+        )
+        return backbone((tokens,), t, (live,), condition, drop)[0]
+
+
+def _check(
+    network: DualBranch | SingleBranch,
+    interaction: str,
+    features: int,
+    state: Array,
+    t: Array,
+    condition: Array | None,
+) -> None:
+    """Refuses what cannot work, by name."""
+    choose("interaction", interaction, INTERACTIONS)
+    choose("dtype", network.dtype, DTYPES)
+    for name in ("width", "depth", "heads", "patch_size", "unroll"):
+        if getattr(network, name) < 1:
+            raise PacodiError(f"{name}={getattr(network, name)} must be at least 1.")
+    if network.width % network.heads:
+        raise PacodiError(f"heads={network.heads} must divide width={network.width}.")
+    if state.ndim != 3 or state.shape[-1] != features or t.shape != state.shape[:1]:
+        raise PacodiError(
+            f"the network takes (batch, slots, {features}) and one time an example; "
+            f"got {state.shape} and times of shape {t.shape}."
+        )
+    got = network.condition_width if condition is None else condition.shape[-1]
+    if got != network.condition_width:
+        raise PacodiError(
+            f"a condition of width {got} was given to a network with "
+            f"condition_width={network.condition_width}."
+        )

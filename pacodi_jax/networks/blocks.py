@@ -1,0 +1,177 @@
+"""One branch, written once, and the stack that maps it over branches and layers."""
+
+from typing import Any
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+
+from pacodi_jax.networks import choices
+from pacodi_jax.networks.attention import attend
+from pacodi_jax.networks.layers import Dense, modulate
+from pacodi_jax.types import Array
+
+#: One array a branch: ``(tokens,)`` or ``(real, imag)``.
+Branches = tuple[Array, ...]
+
+
+def iso_flops_width(width: int) -> int:
+    """4D/3 to a multiple of 8: 2D inputs then cost what a hidden width of 2D costs D inputs."""
+    return max(8, 8 * round(width / 6))
+
+
+#: Hidden width of a branch's MLP by interaction; all but ``none`` feed it both branches.
+INTERACTIONS = {
+    "iso_flops": iso_flops_width,
+    "paper": lambda width: 2 * width,
+    "none": lambda width: 2 * width,
+}
+
+
+class OverBranches(nn.Module):
+    """Maps a module of one branch over all of them; its parameters gain a leading branch axis.
+
+    Attributes:
+      branch: the module of one branch, made with ``parent=None``.
+    """
+
+    branch: nn.Module
+
+    @nn.compact
+    def __call__(self, *arguments: Branches) -> tuple[Any, ...]:
+        """Applies the module to each branch's own arguments and returns one result a branch."""
+        count = len(arguments[0])
+        if self.is_initializing() or (choices.stacks_branches() and count > 1):
+            mapped = nn.vmap(
+                lambda module, *inputs: module(*inputs),
+                variable_axes={"params": 0},
+                split_rngs={"params": True},
+            )
+            result = mapped(self.branch, *(jnp.stack(argument) for argument in arguments))
+            return tuple(_pick(result, i) for i in range(count))
+        one, params = self.branch.clone(parent=None), self.variables["params"]["branch"]
+        return tuple(
+            one.apply({"params": _pick(params, i)}, *inputs)
+            for i, inputs in enumerate(zip(*arguments, strict=True))
+        )
+
+
+def _pick(tree: Any, index: int) -> Any:
+    return jax.tree.map(lambda leaf: leaf[index], tree)
+
+
+class Attention(nn.Module):
+    """The first half of a branch's block: adaLN-zero and self-attention.
+
+    Attributes:
+      heads: attention heads; must divide the width.
+      dtype: of the products.
+    """
+
+    heads: int
+    dtype: jnp.dtype
+
+    @nn.compact
+    def __call__(self, tokens: Array, code: Array) -> tuple[Array, Array, Array]:
+        """Attends within one branch.
+
+        Args:
+          tokens: ``(B, N, D)``.
+          code: ``(B, D)``, time and condition.
+
+        Returns:
+          The tokens after attention ``(B, N, D)``, the same normalised and modulated for the
+          MLP, and the MLP's gate ``(B, D)``.
+        """
+        batch, count, width = tokens.shape
+        modulation = Dense(6 * width, kernel_init=nn.initializers.zeros, name="modulation")(code)
+        shift, scale, gate, mlp_shift, mlp_scale, mlp_gate = jnp.split(modulation, 6, axis=-1)
+        inputs = modulate(tokens, shift, scale)
+        mixed = Dense(3 * width, self.dtype, name="qkv")(inputs)
+        mixed = mixed.reshape(batch, count, 3, self.heads, width // self.heads)
+        result = attend(*jnp.transpose(mixed, (2, 0, 3, 1, 4)))
+        result = jnp.swapaxes(result, 1, 2).reshape(batch, count, width)
+        result = Dense(width, self.dtype, name="out")(result)
+        tokens = tokens + gate[:, None] * result
+        return tokens, modulate(tokens, mlp_shift, mlp_scale), mlp_gate
+
+
+class FeedForward(nn.Module):
+    """The second half of a branch's block: the MLP, and with it the interaction.
+
+    Attributes:
+      hidden: width of the hidden layer.
+      dtype: of the products.
+    """
+
+    hidden: int
+    dtype: jnp.dtype
+
+    @nn.compact
+    def __call__(self, tokens: Array, inputs: Array, gate: Array) -> Array:
+        """Adds the gated MLP of ``inputs (B, N, D or 2D)`` to ``tokens (B, N, D)``."""
+        hidden = nn.gelu(Dense(self.hidden, self.dtype, name="hidden")(inputs))
+        result = Dense(tokens.shape[-1], self.dtype, name="out")(hidden)
+        return tokens + gate[:, None] * result
+
+
+class Block(nn.Module):
+    """One layer of all branches; they meet only in the input of the MLP.
+
+    Attributes:
+      heads: attention heads.
+      interaction: a name in ``INTERACTIONS``.
+      dtype: of the products.
+    """
+
+    heads: int
+    interaction: str
+    dtype: jnp.dtype
+
+    @nn.compact
+    def __call__(self, tokens: Branches, code: Array) -> tuple[Branches, None]:
+        """Maps each branch's ``(B, N, D)``; the second result is what ``nn.scan`` asks for."""
+        width = tokens[0].shape[-1]
+        attention = OverBranches(Attention(self.heads, self.dtype, parent=None), name="attention")
+        attended = attention(tokens, (code,) * len(tokens))
+        tokens, inputs, gates = zip(*attended, strict=True)
+        if self.interaction != "none":
+            inputs = (jnp.concatenate(inputs, axis=-1),) * len(tokens)
+        hidden = INTERACTIONS[self.interaction](width)
+        mlp = OverBranches(FeedForward(hidden, self.dtype, parent=None), name="mlp")
+        return mlp(tokens, inputs, gates), None
+
+
+class Stack(nn.Module):
+    """``depth`` blocks as one scan: what is compiled does not grow with the depth.
+
+    Attributes:
+      depth: number of blocks.
+      heads: attention heads.
+      interaction: a name in ``INTERACTIONS``.
+      dtype: of the products.
+      remat: keep only each block's input for the backward pass and recompute the rest.
+      unroll: blocks a scan step; ``depth`` writes them all out.
+    """
+
+    depth: int
+    heads: int
+    interaction: str
+    dtype: jnp.dtype
+    remat: bool
+    unroll: int
+
+    @nn.compact
+    def __call__(self, tokens: Branches, code: Array) -> Branches:
+        """Maps each branch's ``(B, N, D)`` given the code ``(B, D)``."""
+        block = nn.remat(Block, prevent_cse=False) if self.remat else Block
+        layers = nn.scan(
+            block,
+            variable_axes={"params": 0},
+            split_rngs={"params": True},
+            in_axes=nn.broadcast,
+            length=self.depth,
+            unroll=self.unroll,
+        )
+        tokens, _ = layers(self.heads, self.interaction, self.dtype, name="blocks")(tokens, code)
+        return tokens

@@ -10,6 +10,7 @@ PACKAGE = Path(__file__).parent.parent / "pacodi_jax"
 LAYERS = {
     "types": 0,
     "errors": 0,
+    "checks": 0,
     "spectrum": 1,
     "schedule": 1,
     "networks": 1,
@@ -32,7 +33,14 @@ LAYERS = {
     "flops": 7,
 }
 # Inside one layer a module may lean on a neighbour only along these edges.
-NEIGHBOURS = {("wiener", "diffusion"), ("train", "evaluate"), ("evaluate", "report")}
+NEIGHBOURS = {
+    ("checks", "errors"),
+    ("checks", "types"),
+    ("wiener", "diffusion"),
+    ("guidance", "solvers"),
+    ("train", "evaluate"),
+    ("evaluate", "report"),
+}
 ONLY_HERE = {"pmap": {"parallel"}, "shard_map": {"parallel"}, "orbax": {"checkpoint"}}
 
 

@@ -1,0 +1,78 @@
+"""Checks at the public edges. Values are looked at only outside ``jit``; shapes always."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.types import Quadratures
+
+
+def is_concrete(value: Any) -> bool:
+    """Whether ``value`` holds numbers rather than a tracer."""
+    return not isinstance(value, jax.core.Tracer)
+
+
+def check_rank(name: str, array: Any, rank: int, shape: str) -> None:
+    """Refuses an array whose rank is not ``rank``; ``shape`` says what is expected."""
+    if jnp.ndim(array) != rank:
+        raise PacodiError(
+            f"{name} has shape {jnp.shape(array)}; expected {shape}. "
+            "Functions take one window: lift them to a batch with jax.vmap."
+        )
+
+
+def check_finite(name: str, array: Any) -> None:
+    """Refuses concrete arrays with NaN or infinite entries and says where the first one is."""
+    if is_concrete(array) and not np.isfinite(np.asarray(array)).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(np.asarray(array)))[0])
+        raise PacodiError(
+            f"{name} has the value {np.asarray(array)[where]} at index {where}; "
+            "only finite numbers are accepted: fill or cut missing values first."
+        )
+
+
+def check_length(length: Any) -> int:
+    """Returns ``length`` as an int; refuses anything but a whole number from 1 up."""
+    if not isinstance(length, int | np.integer) or length < 1:
+        raise PacodiError(f"length={length!r} is not a window length; accepted: 1, 2, 3, …")
+    return int(length)
+
+
+def check_spectrum(name: str, spectrum: Quadratures, bins: int | None = None) -> None:
+    """Refuses a half spectrum whose parts differ in shape, have no channel axis, or miss bins."""
+    check_rank(f"{name}.real", spectrum.real, 2, "(K, C)")
+    if jnp.shape(spectrum.real) != jnp.shape(spectrum.imag):
+        raise PacodiError(
+            f"{name}.real has shape {jnp.shape(spectrum.real)} but {name}.imag "
+            f"{jnp.shape(spectrum.imag)}; both parts must have one shape (K, C)."
+        )
+    if bins is not None and spectrum.real.shape[0] != bins:
+        raise PacodiError(
+            f"{name} has {spectrum.real.shape[0]} bins where {bins} are expected; "
+            "a window of length L has L // 2 + 1."
+        )
+
+
+def check_times(times: Any) -> None:
+    """Refuses a concrete time grid that is empty, leaves (0, 1] or does not fall."""
+    check_rank("times", times, 1, "(steps,)")
+    if jnp.shape(times)[0] == 0:
+        raise PacodiError("times is empty; at least one time in (0, 1] is needed.")
+    if not is_concrete(times):
+        return
+    grid = np.asarray(times)
+    check_finite("times", grid)
+    if grid.max() > 1 or grid.min() <= 0:
+        raise PacodiError(
+            f"times run from {grid.max():g} to {grid.min():g}; accepted: values in (0, 1]."
+        )
+    rises = np.flatnonzero(np.diff(grid) >= 0)
+    if rises.size:
+        i = int(rises[0])
+        raise PacodiError(
+            f"times do not fall: times[{i}]={grid[i]:g}, times[{i + 1}]={grid[i + 1]:g}; "
+            "the reverse process needs strictly decreasing times."
+        )

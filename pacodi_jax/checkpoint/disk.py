@@ -1,0 +1,37 @@
+"""Files that are written whole or not at all, and a full disk that shows before it hurts."""
+
+import errno
+import os
+from pathlib import Path
+
+from pacodi_jax.errors import PacodiError
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a file whole or not at all: a temporary name first, then a rename."""
+    temporary = path.with_name(f".{path.name}.part")
+    temporary.write_text(text)
+    os.replace(temporary, path)
+
+
+def require_room(folder: Path, size: int) -> None:
+    """Reserves and frees ``size`` bytes in ``folder``, so that a full disk shows at once.
+
+    Quotas and file size limits show as well, which the free space of the disk does not tell.
+
+    Raises:
+      PacodiError: if there is no room.
+    """
+    probe = folder / ".room"
+    try:
+        with probe.open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, max(size, 1))
+    except OSError as error:
+        if error.errno in (errno.EOPNOTSUPP, errno.EINVAL):
+            return
+        raise PacodiError(
+            f"no room for a checkpoint of {size / 1e6:.1f} MB in {folder}: {error.strerror}. "
+            "Earlier checkpoints are intact; make room and run the same command again."
+        ) from error
+    finally:
+        probe.unlink(missing_ok=True)

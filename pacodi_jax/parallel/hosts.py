@@ -1,0 +1,172 @@
+"""One job of several processes: finding the others, and agreeing with them."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jax.experimental import multihost_utils
+
+from pacodi_jax.errors import PacodiError, nearest
+
+#: How a launcher tells a process its rank and how many there are: (rank, size) variables.
+_RANKS = {
+    "slurm": ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
+    "ompi": ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+}
+#: How a TPU pod lists its workers.
+_TPU_WORKERS = ("TPU_PROCESS_ADDRESSES", "TPU_WORKER_HOSTNAMES")
+_CLUSTERS = ("slurm", "ompi", "gcetpu", "gketpu", "none")
+
+
+class Job(NamedTuple):
+    """Where this process stands among those of one job.
+
+    Attributes:
+      coordinator: ``host:port`` of process 0, or None where ``cluster`` knows it.
+      processes: how many there are, or None where ``cluster`` knows it.
+      process: the index of this one, or None where ``cluster`` knows it.
+      cluster: what JAX asks for the rest: ``slurm``, ``ompi``, ``gcetpu`` or ``gketpu``.
+    """
+
+    coordinator: str | None
+    processes: int | None
+    process: int | None
+    cluster: str | None
+
+
+def _rank(environ: Mapping[str, str]) -> tuple[str | None, int | None, int | None]:
+    """Returns (launcher, process, processes) if a launcher started more than one process."""
+    for launcher, (rank, size) in _RANKS.items():
+        if rank in environ and int(environ.get(size, "1")) > 1:
+            return launcher, int(environ[rank]), int(environ[size])
+    return None, None, None
+
+
+def detect(
+    environ: Mapping[str, str],
+    coordinator: str | None = None,
+    processes: int | None = None,
+    process: int | None = None,
+) -> Job | None:
+    """Finds the job this process belongs to, or None if it runs alone.
+
+    Arguments win; what they leave open comes from ``PACODI_COORDINATOR``, ``PACODI_PROCESSES`` and
+    ``PACODI_PROCESS``, then from SLURM (``srun``), Open MPI (``mpirun``) or a TPU pod.
+    ``PACODI_CLUSTER`` names the launcher outright (``gcetpu`` on a Cloud TPU VM), or ``none``.
+
+    Raises:
+      PacodiError: for an explicit job that is described only in part.
+    """
+    cluster = environ.get("PACODI_CLUSTER")
+    if cluster is not None and cluster not in _CLUSTERS:
+        raise PacodiError(
+            f"PACODI_CLUSTER={cluster!r} is unknown; accepted: {', '.join(_CLUSTERS)}."
+            + nearest(cluster, _CLUSTERS)
+        )
+    if cluster == "none":
+        return None
+    launcher, rank, size = _rank(environ)
+    coordinator = coordinator or environ.get("PACODI_COORDINATOR")
+    processes = _first(processes, environ.get("PACODI_PROCESSES"), size if coordinator else None)
+    process = _first(process, environ.get("PACODI_PROCESS"), rank if coordinator else None)
+    explicit = (coordinator, processes, process)
+    if any(part is not None for part in explicit):
+        return _explicit(coordinator, processes, process)
+    if cluster or launcher:
+        return Job(None, None, None, cluster or launcher)
+    if any("," in environ.get(name, "") for name in _TPU_WORKERS):
+        return Job(None, None, None, "gketpu")
+    return None
+
+
+def _first(*candidates: int | str | None) -> int | None:
+    given = [candidate for candidate in candidates if candidate is not None]
+    try:
+        return int(given[0]) if given else None
+    except ValueError as error:
+        raise PacodiError(f"the number of processes is no number: {given[0]!r}.") from error
+
+
+def _explicit(coordinator: str | None, processes: int | None, process: int | None) -> Job:
+    """Checks an explicit description of the job."""
+    if coordinator is None or processes is None or process is None:
+        raise PacodiError(
+            "a job of several processes needs its coordinator (host:port), the number of processes "
+            f"and the index of this one; given: coordinator={coordinator}, processes={processes}, "
+            f"process={process}."
+        )
+    if ":" not in coordinator:
+        raise PacodiError(f"the coordinator {coordinator!r} has no port; write host:port.")
+    if not 0 <= process < processes:
+        raise PacodiError(f"process {process} does not exist in a job of {processes}.")
+    return Job(coordinator, processes, process, None)
+
+
+def initialise(
+    job: Job | None,
+    *,
+    bind: str | None = None,
+    join_seconds: int = 300,
+    heartbeat_seconds: int = 60,
+    leave_seconds: int = 30,
+) -> None:
+    """Joins the processes of ``job``; call it before anything touches a device.
+
+    Args:
+      job: from :func:`detect`; None means alone, and nothing happens.
+      bind: the address on which process 0 listens; by default every interface of its host.
+      join_seconds: how long to wait for all processes to appear.
+      heartbeat_seconds: a process silent for so long is dead, and the others end.
+      leave_seconds: how long a process waits at its end for the others to arrive there.
+
+    Raises:
+      PacodiError: if the processes do not find each other in time.
+    """
+    if job is None:
+        return
+    try:
+        jax.distributed.initialize(
+            coordinator_address=job.coordinator,
+            num_processes=job.processes,
+            process_id=job.process,
+            cluster_detection_method=job.cluster,
+            initialization_timeout=join_seconds,
+            heartbeat_timeout_seconds=heartbeat_seconds,
+            shutdown_timeout_seconds=leave_seconds,
+            coordinator_bind_address=bind,
+        )
+    except RuntimeError as error:
+        raise PacodiError(f"the processes of this job did not find each other: {error}") from error
+
+
+def is_primary() -> bool:
+    """Says whether this process writes the files of the run: process 0 does."""
+    return jax.process_index() == 0
+
+
+def agree(value: float) -> float:
+    """Returns the largest ``value`` any process holds; all of them must call it together."""
+    if jax.process_count() == 1:
+        return value
+    return float(np.max(multihost_utils.process_allgather(np.float32(value))))
+
+
+def broadcast(tree: Any) -> Any:
+    """Returns process 0's ``tree`` of numpy arrays on every process, bit for bit.
+
+    Every process hands in a tree of the same structure, shapes and dtypes. The arrays travel as
+    bytes: the sum by which JAX broadcasts would turn −0.0 into 0.0.
+    """
+    if jax.process_count() == 1:
+        return tree
+    leaves, structure = jax.tree.flatten(tree)
+    arrays = [np.asarray(leaf) for leaf in leaves]
+    joined = np.concatenate([np.frombuffer(a.tobytes(), np.uint8) for a in arrays])
+    received = np.asarray(multihost_utils.broadcast_one_to_all(joined)).tobytes()
+    offsets = np.cumsum([0] + [a.nbytes for a in arrays])
+    restored = [
+        np.frombuffer(received, a.dtype, a.size, int(start)).reshape(a.shape).copy()
+        for a, start in zip(arrays, offsets[:-1], strict=True)
+    ]
+    return jax.tree.unflatten(structure, restored)

@@ -1,0 +1,138 @@
+"""One per-device step, mapped over every device of every host by ``pmap`` or ``shard_map``.
+
+The state is replicated: each device holds all of it, takes its own slice of the global batch and
+averages its gradients with the others, so after every step all copies are equal again.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+import optax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from pacodi_jax.errors import PacodiError, choose
+from pacodi_jax.types import Array
+
+#: The name of the mapped axis: index i is device i of ``jax.devices()``.
+AXIS = "devices"
+
+
+def average(tree: Any) -> Any:
+    """Returns the mean of every leaf over all devices; call it inside a mapped step."""
+    return jax.lax.pmean(tree, AXIS)
+
+
+def average_gradients(
+    optimiser: optax.GradientTransformation | None = None,
+) -> optax.GradientTransformationExtraArgs:
+    """Returns ``optimiser`` fed with gradients averaged over devices: ḡ = (1/N) Σ_d g_d.
+
+    The scalar ``value`` (the loss, which ``reduce_on_plateau`` watches) is averaged with them.
+    Averaging stands outside gradient accumulation: were it inside, the accumulators would differ
+    from device to device, and a checkpoint of one of them would lose the rest.
+
+    Args:
+      optimiser: what receives the averages; by default nothing but the average is computed.
+    """
+    inner = optax.with_extra_args_support(optimiser or optax.identity())
+
+    def update(updates: Any, state: Any, params: Any = None, **extra: Any) -> tuple[Any, Any]:
+        if "value" in extra:
+            extra["value"] = average(extra["value"])
+        return inner.update(average(updates), state, params, **extra)
+
+    return optax.GradientTransformationExtraArgs(inner.init, update)
+
+
+def device_slice(batch: Array) -> Array:
+    """Returns this device's share ``(B/N, …)`` of a global batch ``(B, …)``, by device index.
+
+    Raises:
+      PacodiError: if the global batch does not divide among the devices.
+    """
+    devices = jax.lax.axis_size(AXIS)
+    share, rest = divmod(batch.shape[0], devices)
+    if rest or not share:
+        raise PacodiError(
+            f"a batch of {batch.shape[0]} does not divide among {devices} devices; "
+            f"use a multiple of {devices}."
+        )
+    return jax.lax.dynamic_slice_in_dim(batch, jax.lax.axis_index(AXIS) * share, share)
+
+
+class _Backend(NamedTuple):
+    """How a step is mapped and how its replicated values lie in memory."""
+
+    map: Callable[[Callable], Callable]
+    replicate: Callable[[np.ndarray], Array]
+    first: Callable[[Array], np.ndarray]
+
+
+def _mesh() -> Mesh:
+    return Mesh(np.asarray(jax.devices()), (AXIS,))
+
+
+def _pmap(step: Callable) -> Callable:
+    return jax.pmap(step, axis_name=AXIS, in_axes=(0, 0, None), donate_argnums=0)
+
+
+def _stack(value: np.ndarray) -> Array:
+    """One copy a local device along a new leading axis, as ``pmap`` wants it."""
+    devices = jax.local_devices()
+    mesh = Mesh(np.asarray(devices), (AXIS,))
+    stacked = np.broadcast_to(value, (len(devices), *value.shape))
+    return jax.device_put(stacked, NamedSharding(mesh, PartitionSpec(AXIS)))
+
+
+def _shard_map(step: Callable) -> Callable:
+    # check_vma=True would sum gradients of replicated parameters over devices by itself, and the
+    # average after it would leave them N times too large; so collectives stay explicit.
+    everywhere = PartitionSpec()
+    mapped = jax.shard_map(
+        step, mesh=_mesh(), in_specs=everywhere, out_specs=everywhere, check_vma=False
+    )
+    return jax.jit(mapped, donate_argnums=0)
+
+
+def _spread(value: np.ndarray) -> Array:
+    """One global array, whole on every device, as ``shard_map`` wants it."""
+    sharding = NamedSharding(_mesh(), PartitionSpec())
+    return jax.make_array_from_callback(value.shape, sharding, lambda index: value[index])
+
+
+BACKENDS = {
+    "pmap": _Backend(_pmap, _stack, lambda array: array.addressable_shards[0].data[0]),
+    "shard_map": _Backend(_shard_map, _spread, lambda array: array.addressable_shards[0].data),
+}
+
+
+def map_step(step: Callable, backend: str = "pmap") -> Callable:
+    """Returns ``step(state, data, count) -> (state, metrics)`` mapped over all devices.
+
+    Args:
+      step: the per-device function; inside it :data:`AXIS` is bound. ``state`` and ``data`` are
+        whole on every device, and what it returns must be equal on all of them.
+      backend: ``'pmap'`` or ``'shard_map'``.
+
+    Returns:
+      A compiled function of ``(state, data, count)``: the first two from :func:`replicate`, the
+      third a plain scalar. The buffers of ``state`` are donated: use the returned state instead.
+    """
+    return choose("parallel backend", backend, BACKENDS).map(step)
+
+
+def replicate(tree: Any, backend: str = "pmap") -> Any:
+    """Returns ``tree`` with every leaf copied to all devices, as :func:`map_step` takes it."""
+    place = choose("parallel backend", backend, BACKENDS).replicate
+    return jax.tree.map(lambda leaf: place(np.asarray(leaf)), tree)
+
+
+def unreplicate(tree: Any, backend: str = "pmap") -> Any:
+    """Returns one device's copy of ``tree`` as numpy arrays that share no memory with it.
+
+    A private copy, since the next step may reuse the donated buffers while a save still reads.
+    """
+    first = choose("parallel backend", backend, BACKENDS).first
+    return jax.tree.map(lambda leaf: np.array(first(leaf), copy=True), tree)

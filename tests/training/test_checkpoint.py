@@ -1,0 +1,236 @@
+"""Checkpoints are restored whole, or refused by name."""
+
+import json
+import resource
+import shutil
+import warnings
+from pathlib import Path
+from typing import NamedTuple
+
+import jax
+import ml_dtypes
+import numpy as np
+import pytest
+
+from pacodi_jax import checkpoint
+from pacodi_jax.checkpoint import Checkpoints
+from pacodi_jax.errors import PacodiError
+
+
+class State(NamedTuple):
+    step: np.ndarray
+    params: dict
+    moments: tuple
+
+
+def state_at(step: int) -> State:
+    rng = np.random.default_rng(step)
+    draw = lambda *shape: rng.standard_normal(shape).astype(np.float32)  # noqa: E731
+    return State(
+        np.asarray(step, np.int32),
+        {"dense": {"kernel": draw(16, 8), "bias": -np.zeros(8, np.float32)}, "scale": draw()},
+        (draw(3).astype(ml_dtypes.bfloat16), np.asarray([np.nan, np.inf], np.float32)),
+    )
+
+
+def assert_bitwise(left, right):
+    assert jax.tree.structure(left) == jax.tree.structure(right)
+    for a, b in zip(jax.tree.leaves(left), jax.tree.leaves(right), strict=True):
+        assert a.dtype == b.dtype
+        assert a.shape == b.shape
+        assert a.tobytes() == b.tobytes()
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """A folder with the steps 1 and 2."""
+    folder = tmp_path_factory.mktemp("stored") / "checkpoints"
+    with Checkpoints(folder) as store:
+        store.save(1, state_at(1), {"note": "one"})
+        store.save(2, state_at(2), {"note": "two"})
+    return folder
+
+
+@pytest.fixture
+def folder(stored, tmp_path):
+    return Path(shutil.copytree(stored, tmp_path / "checkpoints"))
+
+
+def test_restore_is_bitwise_in_the_structure_of_the_template(folder):
+    with Checkpoints(folder) as store:
+        found = store.restore(state_at(0))
+    assert found.step == 2
+    assert found.metadata == {"note": "two"}
+    assert_bitwise(found.state, state_at(2))
+
+
+def test_empty_folder_restores_nothing(tmp_path):
+    with Checkpoints(tmp_path / "none") as store:
+        assert store.restore(state_at(0)) is None
+        assert store.check() is None
+
+
+def test_last_ones_and_the_best_are_kept_across_restarts(tmp_path):
+    for steps in ([1, 2, 3], [4, 5, 6]):
+        with Checkpoints(tmp_path, keep=2) as store:
+            for step in steps:
+                store.save(step, state_at(step), {}, metric=abs(step - 2.0))
+    assert store.steps() == [2, 5, 6]
+    assert store.best_step() == 2
+
+
+def test_saving_a_stored_step_again_changes_nothing(folder):
+    with Checkpoints(folder) as store:
+        store.save(2, state_at(7), {})
+        assert_bitwise(store.restore(state_at(0)).state, state_at(2))
+
+
+WAYS = ["truncate", "empty", "delete", "append", "zero", "first-bit", "middle-bit", "last-bit"]
+
+
+def faults(folder: Path):
+    """Every file of step 2, by every way to break it."""
+    files = [p for p in sorted((folder / "2").rglob("*")) if p.is_file()]
+    for file in files:
+        for way in WAYS:
+            yield file, way
+
+
+def break_file(file: Path, way: str) -> None:
+    content = bytearray(file.read_bytes())
+    if way == "delete":
+        file.unlink()
+        return
+    middle = len(content) // 2
+    if way.endswith("bit"):
+        content[{"first-bit": 0, "middle-bit": middle, "last-bit": -1}[way]] ^= 1
+        file.write_bytes(content)
+        return
+    broken = {
+        "truncate": content[:middle],
+        "empty": b"",
+        "append": content + b"\0",
+        "zero": content[:middle] + bytes(len(content) - middle),
+    }
+    file.write_bytes(broken[way])
+
+
+def test_no_fault_of_any_file_restores_a_wrong_state_silently(stored, tmp_path):
+    seen = {"passed over": 0, "harmless": 0}
+    for number, (original, way) in enumerate(faults(stored)):
+        folder = Path(shutil.copytree(stored, tmp_path / str(number)))
+        break_file(folder / original.relative_to(stored), way)
+        with warnings.catch_warnings(record=True) as caught, Checkpoints(folder) as store:
+            warnings.simplefilter("always")
+            found = store.restore(state_at(0))
+        assert_bitwise(found.state, state_at(found.step))
+        if found.step == 1:
+            assert any("step 2 is damaged" in str(w.message) for w in caught), (original, way)
+        seen["passed over" if found.step == 1 else "harmless"] += 1
+    assert sum(seen.values()) >= 60
+    assert seen["passed over"] >= 30
+
+
+def test_damaged_step_is_set_aside_and_can_be_saved_again(folder):
+    break_file(folder / "2/state/checkpoint/0", "middle-bit")
+    with Checkpoints(folder) as store:
+        with pytest.warns(UserWarning, match="step 2 is damaged"):
+            assert store.restore(state_at(0)).step == 1
+        store.save(2, state_at(9), {})
+        assert_bitwise(store.restore(state_at(0)).state, state_at(9))
+    assert (folder / "2.damaged").is_dir()
+
+
+def test_reading_only_changes_nothing_in_the_folder(folder):
+    break_file(folder / "2/state/checkpoint/0", "middle-bit")
+    before = sorted(folder.rglob("*"))
+    with Checkpoints(folder, read_only=True) as store, pytest.warns(UserWarning, match="damaged"):
+        assert store.restore(state_at(0)).step == 1
+    assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize("whole", ["seal", "state", "."])
+def test_steps_without_a_whole_one_are_an_error_and_not_a_fresh_start(folder, whole):
+    for step in (1, 2):
+        target = folder / str(step) / whole
+        shutil.rmtree(target)
+        if whole == ".":
+            target.mkdir()
+    with Checkpoints(folder) as store, pytest.raises(PacodiError, match="no checkpoint in"):
+        store.restore(state_at(0))
+
+
+def test_exchanged_steps_are_recognised(folder):
+    (folder / "2").rename(folder / "3")
+    with Checkpoints(folder) as store, pytest.warns(UserWarning, match="another step"):
+        assert store.restore(state_at(0)).step == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda s: s._replace(step=np.asarray(0, np.int64)), "step is int32"),
+        (lambda s: s._replace(moments=(*s.moments, s.step)), r"moments\.2 is absent there"),
+        (
+            lambda s: s._replace(params=s.params | {"scale": np.zeros(2, np.float32)}),
+            r"params\.scale is float32\[\] there and float32\[2\] here",
+        ),
+    ],
+)
+def test_another_model_is_refused_by_the_name_of_the_array(folder, change, message):
+    with Checkpoints(folder) as store, pytest.raises(PacodiError, match=message):
+        store.restore(change(state_at(0)))
+
+
+def test_unfinished_save_never_counts(folder):
+    shutil.copytree(folder / "2", folder / "3.orbax-checkpoint-tmp")
+    with Checkpoints(folder) as store:
+        assert store.check() == 2
+    assert not (folder / "3.orbax-checkpoint-tmp").exists()
+
+
+def test_no_room_is_an_error_at_once_and_earlier_steps_stay(folder):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    store = Checkpoints(folder)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (500, hard))
+    try:
+        with pytest.raises(PacodiError, match=r"no room for a checkpoint of .* MB"):
+            store.save(3, state_at(3), {})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert_bitwise(store.restore(state_at(0)).state, state_at(2))
+    store.close()
+
+
+def test_failure_in_the_background_is_reported_by_the_next_check(folder, monkeypatch):
+    store = Checkpoints(folder)
+    store.save(3, state_at(3), {})
+    store.finish()
+    store._pending = 4
+    with pytest.raises(PacodiError, match="step 4 did not reach"):
+        store.check()
+    store.close()
+
+
+def test_export_round_trips_with_its_card(tmp_path):
+    weights, card = state_at(3).params, {"parameters": 137, "licence": "Apache-2.0"}
+    place = checkpoint.export(tmp_path, weights, card)
+    shapes = jax.eval_shape(lambda: weights)
+    loaded, read = checkpoint.load_weights(place, shapes)
+    assert_bitwise(loaded, weights)
+    assert read == card == json.loads((tmp_path / "model.json").read_text())
+    assert "| parameters | 137 |" in (tmp_path / "model.md").read_text()
+
+
+def test_export_of_another_model_absent_or_damaged_is_refused(tmp_path):
+    weights = state_at(3).params
+    place = checkpoint.export(tmp_path, weights, {})
+    with pytest.raises(PacodiError, match=r"scale is float32\[\] there and float32\[3\] here"):
+        checkpoint.load_weights(place, weights | {"scale": np.zeros(3, np.float32)})
+    with pytest.raises(PacodiError, match="cannot be read"):
+        checkpoint.load_weights(tmp_path / "absent.safetensors", weights)
+    for way in WAYS:
+        place = checkpoint.export(tmp_path, weights, {})
+        break_file(place, way)
+        with pytest.raises(PacodiError, match="cannot be read"):
+            checkpoint.load_weights(place, weights)

@@ -1,0 +1,104 @@
+"""Missing values: short gaps are interpolated, long ones cut the series. Nothing crosses a cut."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from pacodi_jax.data.table import Table
+
+
+class Filled(NamedTuple):
+    """What filling did: which rows it touched, which it could not mend, and how many cells.
+
+    Attributes:
+      touched: ``(T,)`` rows with an interpolated cell.
+      broken: ``(T,)`` rows that still miss a value; no window may hold one.
+      missing: how many cells had no value.
+      filled: how many of these were interpolated.
+    """
+
+    touched: np.ndarray
+    broken: np.ndarray
+    missing: int
+    filled: int
+
+
+def add_rows(table: Table, max_gap: int | None) -> Table:
+    """Inserts empty rows where the time grid skips at most ``max_gap`` steps (``None``: any)."""
+    if table.positions is None:
+        return table
+    jumps = np.diff(table.positions)
+    jumps[table.bounds[1:-1] - 1] = 1
+    skipped = jumps - 1
+    if max_gap is not None:
+        skipped[skipped > max_gap] = 0
+    if not skipped.any():
+        return table
+    target = np.arange(len(table.values)) + np.concatenate([[0], skipped.cumsum()])
+    source = np.repeat(np.arange(len(target)), np.diff(np.append(target, target[-1] + 1)))
+    values = np.full((len(source), table.values.shape[1]), np.nan, table.values.dtype)
+    values[target] = table.values
+    bounds = np.append(target[table.bounds[:-1]], len(source))
+    return replace(
+        table,
+        values=values,
+        bounds=bounds,
+        positions=table.positions[source] + np.arange(len(source)) - target[source],
+        static=table.static.iloc[source].reset_index(drop=True),
+    )
+
+
+def cuts(table: Table) -> np.ndarray:
+    """``(T,)``: rows that do not follow the row before: a new series, a long gap, a new label."""
+    cut = np.zeros(len(table.values), bool)
+    if table.positions is not None:
+        cut[1:] = np.diff(table.positions) != 1
+    cut[table.bounds[:-1]] = True
+    for name in table.static.columns:
+        codes, _ = pd.factorize(table.static[name])
+        cut[1:] |= np.diff(codes) != 0
+    return cut
+
+
+def fill(values: np.ndarray, group: np.ndarray, max_gap: int | None) -> Filled:
+    """Interpolates missing cells in place, linearly in time, between values of one group.
+
+    Args:
+      values: ``(T, C)``, changed in place.
+      group: ``(T,)`` rising; a gap is filled only from values of its own group, so that nothing
+        flows over a cut or from one part of a split into another.
+      max_gap: the longest gap filled, in rows. ``None`` fills any, and gaps at the ends of a group
+        with the nearest value.
+
+    Returns:
+      What was done.
+    """
+    rows = np.arange(len(values))
+    touched = np.zeros(len(values), bool)
+    broken = np.zeros(len(values), bool)
+    missing = filled = 0
+    for column in values.T:
+        holes = np.isnan(column)
+        if not holes.any():
+            continue
+        before = np.maximum.accumulate(np.where(holes, -1, rows))[holes]
+        after = np.minimum.accumulate(np.where(holes, len(rows), rows)[::-1])[::-1][holes]
+        here = rows[holes]
+        left = (before >= 0) & (group[before] == group[here])
+        right = after < len(rows)
+        right &= group[np.minimum(after, len(rows) - 1)] == group[here]
+        mend = left & right & (after - before - 1 <= (len(rows) if max_gap is None else max_gap))
+        share = (here[mend] - before[mend]) / (after[mend] - before[mend])
+        low, high = column[before[mend]], column[after[mend]]
+        column[here[mend]] = low + (high - low) * share
+        if max_gap is None:
+            column[here[left & ~right]] = column[before[left & ~right]]
+            column[here[right & ~left]] = column[after[right & ~left]]
+            mend = left | right
+        touched[here[mend]] = True
+        broken[here[~mend]] = True
+        missing += len(here)
+        filled += int(mend.sum())
+    return Filled(touched, broken, missing, filled)

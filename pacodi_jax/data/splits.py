@@ -1,0 +1,90 @@
+"""Cuts in time before anything is fitted, and the windows that fit between the cuts."""
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from pacodi_jax.errors import PacodiError
+
+#: The parts of a split, as numbers in the arrays below; 0 is the gap that nobody uses.
+GAP, TRAIN, VALIDATION, HELD_OUT = 0, 1, 2, 3
+
+
+def check_fractions(fractions: Sequence[float]) -> tuple[float, float, float]:
+    """Returns train, validation and held-out fractions; they must sum to 1, train above 0."""
+    if len(fractions) != 3:
+        raise PacodiError(
+            f"fractions={tuple(fractions)}: expected three: train, validation, held out"
+        )
+    train, validation, held_out = (float(f) for f in fractions)
+    if not all(0 <= f <= 1 for f in (train, validation, held_out)) or train == 0:
+        raise PacodiError(f"fractions={tuple(fractions)}: each lies in [0, 1], and train above 0")
+    if abs(train + validation + held_out - 1) > 1e-6:
+        raise PacodiError(
+            f"fractions={tuple(fractions)} sum to {train + validation + held_out:g}, not to 1"
+        )
+    return train, validation, held_out
+
+
+def by_time(bounds: np.ndarray, fractions: Sequence[float], gap: int) -> np.ndarray:
+    """Cuts every series in time: train | gap of ``gap`` rows | validation | held-out.
+
+    Args:
+      bounds: ``(S + 1,)`` where the series begin and end.
+      fractions: of train, validation and held-out.
+      gap: rows after train that no part has; one window's length.
+
+    Returns:
+      ``(T,)`` int8, the part of each row.
+    """
+    parts = np.zeros(bounds[-1], np.int8)
+    train, validation, _ = fractions
+    for begin, end in itertools.pairwise(bounds.tolist()):
+        rows = end - begin
+        first = begin + round(rows * train)
+        second = begin + round(rows * (train + validation))
+        parts[begin:first] = TRAIN
+        parts[first:second] = VALIDATION
+        parts[second:end] = HELD_OUT
+        if first < end:
+            parts[first : min(first + gap, end)] = GAP
+    return parts
+
+
+def by_series(bounds: np.ndarray, fractions: Sequence[float], seed: int) -> np.ndarray:
+    """Gives whole series to the parts, drawn by ``seed``; returns ``(T,)`` int8."""
+    count = len(bounds) - 1
+    train, validation, _ = fractions
+    order = np.random.default_rng(seed).permutation(count)
+    part = np.full(count, HELD_OUT, np.int8)
+    part[order[: round(count * (train + validation))]] = VALIDATION
+    part[order[: round(count * train)]] = TRAIN
+    return np.repeat(part, np.diff(bounds))
+
+
+def starts(allowed: np.ndarray, cut: np.ndarray, length: int, stride: int) -> np.ndarray:
+    """First rows of every window of ``length`` allowed rows that holds no cut after its first row.
+
+    Args:
+      allowed: ``(T,)`` rows that may be used.
+      cut: ``(T,)`` rows that do not follow the row before them.
+      length: the window's length.
+      stride: from one window to the next within an unbroken run.
+
+    Returns:
+      ``(N,)`` rising row numbers, int32 where they fit.
+    """
+    begins = allowed.copy()
+    begins[1:] &= ~allowed[:-1] | cut[1:]
+    begin = np.flatnonzero(begins)
+    ends = allowed.copy()
+    ends[:-1] &= ~allowed[1:] | cut[1:]
+    end = np.flatnonzero(ends) + 1
+    counts = np.maximum((end - begin - length) // stride + 1, 0)
+    dtype = np.int32 if len(allowed) < 2**31 else np.int64
+    within = np.arange(counts.sum(), dtype=dtype)
+    offset = begin - stride * (counts.cumsum() - counts)
+    within *= stride
+    within += np.repeat(offset.astype(dtype), counts)
+    return within

@@ -1,0 +1,242 @@
+"""Time stamps: read in the way they were written, put on a regular grid, and written back."""
+
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from pacodi_jax.errors import PacodiError
+
+_DATES = ("%Y-%m-%d", "%Y/%m/%d", "%Y%m%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y")
+_TIMES = ("%H:%M:%S", "%H:%M", "%H.%M.%S", "%H:%M:%S.%f")
+_ZONES = ("", "%z", " %z", "Z")
+_CALENDAR = ("D", "B", "W", "MS", "ME", "QS", "QE", "YS", "YE")
+#: Beyond this share of steps that are not the common one, stamps count as irregular.
+IRREGULAR = 0.1
+
+
+class Clock(NamedTuple):
+    """How a table tells the time, and the grid its rows lie on.
+
+    Attributes:
+      columns: the columns that hold the stamp: one, or a date and a time.
+      format: how text stamps were written, for ``strftime``; empty for stamps that were not text.
+      zone: the time zone's name, empty if the stamps have none.
+      frequency: the grid's step: a pandas offset (``"h"``, ``"15min"``, ``"MS"``), or for a
+        numeric time column the number as text.
+      numeric: whether the column counts (0, 1, 2, …) rather than dates.
+      start: the first stamp of the first series, in ISO form or as a number.
+      rows: how many steps of the grid the first series spans.
+    """
+
+    columns: tuple[str, ...]
+    format: str
+    zone: str
+    frequency: str
+    numeric: bool
+    start: str
+    rows: int
+
+    def stamps(self, start: Any, positions: np.ndarray) -> pd.Index:
+        """Returns the stamps at ``positions`` steps after ``start``."""
+        if self.numeric:
+            step = float(self.frequency)
+            values = float(start) + positions * step
+            whole = step.is_integer() and float(start).is_integer()
+            return pd.Index(values.astype(np.int64) if whole else values)
+        first = pd.Timestamp(start)
+        first = first.tz_convert(self.zone) if first.tz is not None else first
+        offset = pd.tseries.frequencies.to_offset(self.frequency)
+        if isinstance(offset, pd.tseries.offsets.Tick):
+            return pd.DatetimeIndex(first + positions * pd.Timedelta(offset))
+        grid = pd.date_range(first, periods=int(positions.max(initial=0)) + 1, freq=offset)
+        return grid[positions]
+
+    def write(self, stamps: pd.Index) -> dict[str, Any]:
+        """Returns the stamp columns' values, written as they were read."""
+        if self.numeric or not self.format:
+            return {self.columns[0]: stamps}
+        texts = pd.DatetimeIndex(stamps).strftime(self.format)
+        if len(self.columns) == 1:
+            return {self.columns[0]: texts}
+        parts = texts.str.split(" ", n=1, expand=True)
+        return {name: parts.get_level_values(i) for i, name in enumerate(self.columns)}
+
+
+class Stamps(NamedTuple):
+    """Parsed time columns: the stamps and how they were written."""
+
+    values: pd.Index
+    format: str
+    zone: str
+
+
+def parse(frame: pd.DataFrame, columns: tuple[str, ...], format: str | None) -> Stamps:
+    """Reads the time columns of ``frame``; two columns are a date and a time.
+
+    Args:
+      frame: the table.
+      columns: one or two column names.
+      format: the ``strptime`` format of text stamps; found if ``None``.
+
+    Returns:
+      The stamps (dates, or numbers if the column counts), their format and time zone.
+
+    Raises:
+      PacodiError: for a missing, unreadable or ambiguous stamp, naming the row.
+    """
+    cells = frame[columns[0]]
+    for name in columns:
+        empty = np.flatnonzero(frame[name].isna())
+        if empty.size:
+            raise PacodiError(f"time column {name!r} is empty in row {empty[0] + 1}")
+    if isinstance(cells.dtype, pd.DatetimeTZDtype):
+        return Stamps(pd.DatetimeIndex(cells), "", str(cells.dt.tz))
+    if pd.api.types.is_datetime64_any_dtype(cells.dtype):
+        return Stamps(pd.DatetimeIndex(cells), "", "")
+    if pd.api.types.is_numeric_dtype(cells.dtype) and not pd.api.types.is_bool_dtype(cells.dtype):
+        numbers = cells.to_numpy(dtype=np.float64)
+        if not np.isfinite(numbers).all():
+            raise PacodiError(f"time column {columns[0]!r} holds an infinite number")
+        return Stamps(pd.Index(numbers), "", "")
+    text = cells.astype(str).str.strip()
+    for name in columns[1:]:
+        text = text + " " + frame[name].astype(str).str.strip()
+    return _from_text(text, columns, format)
+
+
+def _from_text(text: pd.Series, columns: tuple[str, ...], format: str | None) -> Stamps:
+    found = format or find_format(text, columns)
+    stamps = pd.to_datetime(text, format=found, errors="coerce", utc="%z" in found)
+    bad = np.flatnonzero(stamps.isna())
+    if bad.size:
+        raise PacodiError(
+            f"time column {columns[0]!r}, row {bad[0] + 1}: {text.iloc[bad[0]]!r} is not a stamp "
+            f"of the form {found!r}"
+        )
+    index = pd.DatetimeIndex(stamps)
+    if "%z" in found:
+        first = pd.to_datetime(text.iloc[0], format=found)
+        offsets = text.str.extract(r"([+-]\d\d:?\d\d|Z)$")[0]
+        zone = str(first.tz) if offsets.nunique() == 1 else "UTC"
+        return Stamps(index.tz_convert(zone), found, zone)
+    return Stamps(index, found, "")
+
+
+def find_format(text: pd.Series, columns: tuple[str, ...]) -> str:
+    """Returns the one format that reads all of ``text``; several that disagree are refused."""
+    head = text.iloc[:1]
+    formats = [
+        date + (sep + time if time else "") + zone
+        for date in _DATES
+        for time in ("", *_TIMES)
+        for sep in (" ", "T")
+        for zone in _ZONES
+        if time or (sep == " " and not zone)
+    ]
+    fits = [f for f in formats if not _read(head, f).isna().any()]
+    reads = {f: _read(text, f) for f in fits}
+    whole = [f for f in fits if not reads[f].isna().any()]
+    if not whole:
+        best = max(fits, key=lambda f: int(reads[f].notna().sum()), default=None)
+        if best is None:
+            raise PacodiError(
+                f"time column {columns[0]!r}: {head.iloc[0]!r} is not a time stamp of a known "
+                "form; pass time_format, for example '%Y-%m-%d %H:%M'"
+            )
+        return best
+    if any(not reads[f].equals(reads[whole[0]]) for f in whole[1:]):
+        raise PacodiError(
+            f"time column {columns[0]!r} can be read as {' or '.join(map(repr, whole))}; "
+            "pass time_format"
+        )
+    return whole[0]
+
+
+def _read(text: pd.Series, format: str) -> pd.Series:
+    return pd.to_datetime(text, format=format, errors="coerce", utc="%z" in format)
+
+
+def positions(index: pd.Index, bounds: np.ndarray, where: str) -> tuple[np.ndarray, str]:
+    """Puts every stamp on its series' grid.
+
+    Args:
+      index: the stamps of all rows, series after series.
+      bounds: ``(S + 1,)`` where each series begins and ends.
+      where: the column's name, for messages.
+
+    Returns:
+      ``(T,)`` the number of grid steps since the series' first row, and the grid's frequency.
+
+    Raises:
+      PacodiError: for stamps that repeat, fall or keep to no common step.
+    """
+    dates = isinstance(index, pd.DatetimeIndex)
+    numeric = not dates
+    ticks = pd.DatetimeIndex(index).as_unit("ns").asi8 if dates else index.to_numpy()
+    steps = np.diff(ticks)
+    inside = np.ones(len(steps), bool)
+    inside[bounds[1:-1] - 1] = False
+    wrong = np.flatnonzero(inside & (steps <= 0))
+    if wrong.size:
+        row = int(wrong[0]) + 1
+        how = "repeats" if steps[row - 1] == 0 else "is earlier than"
+        raise PacodiError(
+            f"time column {where!r}: the stamp {index[row]} {how} the one before it (row "
+            f"{row + 1}, counted series after series); sort the rows, and name an id column if the "
+            "file holds several series"
+        )
+    if not inside.any():
+        return np.zeros(len(ticks), np.int64), "1" if numeric else "D"
+    result = _fixed(ticks, steps, inside, bounds, numeric)
+    if result is None and not numeric:
+        result = _calendar(pd.DatetimeIndex(index), bounds)
+    if result is None:
+        values, counts = np.unique(steps[inside], return_counts=True)
+        common = [str(values[i] if numeric else pd.Timedelta(values[i])) for i in counts.argsort()]
+        raise PacodiError(
+            f"time column {where!r} has mixed frequencies: steps of {', '.join(common[::-1][:4])}; "
+            "resample it to one, or leave time out to count rows"
+        )
+    return result
+
+
+def _fixed(
+    ticks: np.ndarray, steps: np.ndarray, inside: np.ndarray, bounds: np.ndarray, numeric: bool
+) -> tuple[np.ndarray, str] | None:
+    """The grid of one fixed step, or ``None`` if too many steps differ from the common one."""
+    kept = steps[inside]
+    base = kept[0]
+    if not (kept == base).all():
+        values, counts = np.unique(kept, return_counts=True)
+        base = values[counts.argmax()]
+        if (kept != base).mean() > IRREGULAR:
+            return None
+        ratio = kept / base
+        if not np.allclose(ratio, np.rint(ratio), rtol=0, atol=1e-6 if numeric else 0):
+            return None
+    first = np.repeat(ticks[bounds[:-1]], np.diff(bounds))
+    grid = np.rint((ticks - first) / base).astype(np.int64)
+    frequency = (
+        repr(base.item())
+        if numeric
+        else pd.tseries.frequencies.to_offset(pd.Timedelta(int(base))).freqstr
+    )
+    return grid, frequency
+
+
+def _calendar(index: pd.DatetimeIndex, bounds: np.ndarray) -> tuple[np.ndarray, str] | None:
+    """The grid of a calendar step (local days, working days, months, …) that holds every stamp."""
+    for frequency in _CALENDAR:
+        parts = []
+        for begin, end in itertools.pairwise(bounds.tolist()):
+            stamps = index[begin:end]
+            grid = pd.date_range(stamps[0], stamps[-1], freq=frequency)
+            found = grid.get_indexer(stamps)
+            if (found < 0).any() or len(grid) > len(stamps) / (1 - IRREGULAR) + 1:
+                break
+            parts.append(found.astype(np.int64))
+        else:
+            return np.concatenate(parts), frequency
+    return None

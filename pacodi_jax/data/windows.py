@@ -1,0 +1,82 @@
+"""Windows as row numbers into one array: nothing is copied until it is asked for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from pacodi_jax.data import attributes
+from pacodi_jax.data.recipe import Recipe
+from pacodi_jax.data.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class WindowSet:
+    """The windows of one part of a split.
+
+    Attributes:
+      series: ``(T, C)`` float32, scaled; shared by all parts.
+      starts: ``(N,)`` the first row of each window.
+      length: steps a window.
+      recipe: the way back.
+      table: where the rows came from (its values may be scaled in place).
+    """
+
+    series: np.ndarray
+    starts: np.ndarray
+    length: int
+    recipe: Recipe
+    table: Table
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @property
+    def channels(self) -> int:
+        """How many channels the model sees."""
+        return self.series.shape[1]
+
+    def take(self, indices: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Gathers scaled windows ``(len(indices), L, C)`` float32."""
+        begin = self.starts[np.asarray(indices)]
+        return self.series[begin[:, None] + np.arange(self.length)]
+
+    def values(self) -> np.ndarray:
+        """Gathers all windows: ``(N, L, C)`` float32, scaled."""
+        return self.take(np.arange(len(self)))
+
+    def condition(self) -> np.ndarray | None:
+        """The static columns at each window as ``(N, E)`` float32, or ``None`` without any."""
+        if not self.recipe.attributes:
+            return None
+        return attributes.encode(self.recipe.attributes, self.table.static.iloc[self.starts])
+
+    def column(self, name: str) -> np.ndarray:
+        """A static or text column's value at each window, ``(N,)``, as the user wrote it."""
+        return self.table.static[name].to_numpy()[self.starts]
+
+    def to_table(self, indices: Sequence[int] | np.ndarray | None = None) -> pd.DataFrame:
+        """Writes real windows as the user's table, with their true stamps, ids and labels."""
+        chosen = np.arange(len(self)) if indices is None else np.asarray(indices)
+        begin = self.starts[chosen]
+        which = np.searchsorted(self.table.bounds, begin, side="right") - 1
+        ids = None if self.table.ids is None else self.table.ids[which].tolist()
+        static = self.table.static.iloc[begin] if self.recipe.attributes else None
+        return self.recipe.to_table(
+            self.take(chosen), stamps=self._stamps(begin, which), ids=ids, static=static
+        )
+
+    def _stamps(self, begin: np.ndarray, which: np.ndarray) -> pd.Index | None:
+        clock, starts, positions = self.table.clock, self.table.starts, self.table.positions
+        if clock is None or starts is None or positions is None:
+            return None
+        rows = positions[begin[:, None] + np.arange(self.length)]
+        order = np.argsort(which, kind="stable")
+        parts = [
+            clock.stamps(starts[s], rows[order][which[order] == s].ravel())
+            for s in np.unique(which)
+        ]
+        joined = parts[0].append(parts[1:])
+        back = np.argsort(order)
+        return joined[(back[:, None] * self.length + np.arange(self.length)).ravel()]

@@ -42,16 +42,17 @@ def prepared(name: str) -> pd.DataFrame:
     builder = PacodiCatalogue(config=name, data_dir=folder, file_format="array_record")
     if not builder.is_prepared():
         file = download(name, folder / "files")
+        tfds.disable_progress_bar()
         settings = tfds.download.DownloadConfig(manual_dir=file.parent)
         builder.download_and_prepare(download_dir=folder / "tfds", download_config=settings)
     entry = catalogue.CATALOGUE[name]
-    blocks: list[dict[str, Any]] = list(builder.as_data_source(split="all"))
+    blocks: list[dict[str, Any]] = list(builder.as_data_source(split="rows"))
     values = np.concatenate([block["values"] for block in blocks])
     columns: dict[str, Any] = {}
     if entry.time:
-        stamps = pd.Series([t.decode() for block in blocks for t in block["time"]])
-        parts = stamps.str.split("\t", expand=True)
-        columns |= {c: parts[i] for i, c in enumerate(entry.time)}
+        stamps = io.BytesIO(b"".join(block["time"] for block in blocks))
+        texts = pd.read_csv(stamps, header=None, names=list(entry.time), dtype=str)
+        columns |= {name: texts[name] for name in entry.time}
     dtypes = builder.info.metadata["dtypes"]
     for i, (column, dtype) in enumerate(zip(entry.channels, dtypes, strict=True)):
         columns[column] = values[:, i].astype(dtype)
@@ -62,14 +63,17 @@ class PacodiCatalogue(tfds.core.GeneratorBasedBuilder):
     """Rows of a catalogue entry in order, ``_ROWS`` to an example; one config for each entry."""
 
     VERSION = tfds.core.Version("1.0.0")
+    MANUAL_DOWNLOAD_INSTRUCTIONS = "pacodi_jax.data.builders.download puts the file there."
+    code_path = None  # finding it needs importlib_resources, which TFDS does not declare
     BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=name) for name in catalogue.CATALOGUE]  # noqa: RUF012
 
     def _info(self) -> tfds.core.DatasetInfo:
         entry = catalogue.CATALOGUE[self.builder_config.name]
         shape = (None, len(entry.channels))
-        features: dict[str, Any] = {"values": tfds.features.Tensor(shape=shape, dtype=np.float64)}
+        values = tfds.features.Tensor(shape=shape, dtype=np.float64, encoding="bytes")
+        features: dict[str, Any] = {"values": values}  # as bytes: records hold only float32
         if entry.time:
-            features["time"] = tfds.features.Sequence(tfds.features.Text())
+            features["time"] = tfds.features.Text()
         return tfds.core.DatasetInfo(
             builder=self,
             features=tfds.features.FeaturesDict(features),
@@ -83,7 +87,7 @@ class PacodiCatalogue(tfds.core.GeneratorBasedBuilder):
         entry = catalogue.CATALOGUE[self.builder_config.name]
         frame = catalogue.read(Path(dl_manager.manual_dir) / entry.file, entry)
         self.info.metadata["dtypes"] = [str(frame[c].dtype) for c in entry.channels]
-        return {"all": self._generate_examples(frame, entry)}
+        return {"rows": self._generate_examples(frame, entry)}
 
     def _generate_examples(
         self, frame: pd.DataFrame, entry: catalogue.Entry
@@ -92,7 +96,7 @@ class PacodiCatalogue(tfds.core.GeneratorBasedBuilder):
             rows = frame.iloc[begin : begin + _ROWS]
             example: dict[str, Any] = {"values": rows[list(entry.channels)].to_numpy(np.float64)}
             if entry.time:
-                example["time"] = rows[list(entry.time)].agg("\t".join, axis=1).tolist()
+                example["time"] = rows[list(entry.time)].to_csv(index=False, header=False)
             yield begin, example
 
 
@@ -122,8 +126,8 @@ def _fetch(entry: catalogue.Entry) -> bytes:
         reason = re.sub(r"^<urlopen error (.*)>$", r"\1", str(error))
         raise PacodiError(
             f"{entry.file} is not on this machine and cannot be downloaded ({reason}). Fetch "
-            f"{entry.url} elsewhere, put {entry.file} into a folder and set {catalogue.VARIABLE} to "
-            f"that folder ({where}), or into {cache() / 'files'}"
+            f"{entry.url} elsewhere, put {entry.file} into a folder and set {catalogue.VARIABLE} "
+            f"to that folder ({where}), or into {cache() / 'files'}"
         ) from error
     if len(data) > _LIMIT:
         raise PacodiError(f"{entry.url} sends more than {_LIMIT:,} bytes; refused")

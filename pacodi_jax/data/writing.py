@@ -5,7 +5,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -39,7 +39,7 @@ def as_dtype(values: np.ndarray, dtype: str) -> np.ndarray:
     return values.astype(target)
 
 
-def atomically(path: Path, save: Callable[[Any], None]) -> Path:
+def atomically(path: Path, save: Callable[[str], object]) -> Path:
     """Lets ``save`` write a neighbour of ``path`` and renames it: whole, or not there at all."""
     handle, name = -1, ""
     try:

@@ -1,6 +1,6 @@
 """Many devices, many hosts: the only place that knows how a step is spread over them."""
 
-from pacodi_jax.parallel.hosts import Job, agree, broadcast, detect, initialise, is_primary
+from pacodi_jax.parallel.hosts import Job, agree, broadcast, detect, initialise, is_primary, leave
 from pacodi_jax.parallel.mapping import (
     AXIS,
     BACKENDS,
@@ -9,6 +9,7 @@ from pacodi_jax.parallel.mapping import (
     device_slice,
     map_step,
     replicate,
+    traced_devices,
     unreplicate,
 )
 from pacodi_jax.parallel.watchdog import STUCK, Watchdog
@@ -27,7 +28,9 @@ __all__ = [
     "device_slice",
     "initialise",
     "is_primary",
+    "leave",
     "map_step",
     "replicate",
+    "traced_devices",
     "unreplicate",
 ]

@@ -1,5 +1,7 @@
 """One job of several processes: finding the others, and agreeing with them."""
 
+import os
+import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -143,6 +145,18 @@ def initialise(
 def is_primary() -> bool:
     """Says whether this process writes the files of the run: process 0 does."""
     return jax.process_index() == 0
+
+
+def leave(code: int) -> None:
+    """Ends this process with ``code``.
+
+    One of several ends at once: at an orderly exit it would wait for the others, who wait for it.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if jax.process_count() > 1:
+        os._exit(code)
+    sys.exit(code)
 
 
 def agree(value: float) -> float:

@@ -63,9 +63,10 @@ def device_slice(batch: Array) -> Array:
 
 
 class _Backend(NamedTuple):
-    """How a step is mapped and how its replicated values lie in memory."""
+    """How a step is mapped, how wide one process sees it, how replicated values lie in memory."""
 
     map: Callable[[Callable], Callable]
+    width: Callable[[], int]
     replicate: Callable[[np.ndarray], Array]
     first: Callable[[Array], np.ndarray]
 
@@ -103,12 +104,19 @@ def _spread(value: np.ndarray) -> Array:
 
 
 BACKENDS = {
-    "pmap": _Backend(_pmap, _stack, lambda array: array.addressable_shards[0].data[0]),
-    "shard_map": _Backend(_shard_map, _spread, lambda array: array.addressable_shards[0].data),
+    "pmap": _Backend(
+        _pmap,
+        jax.local_device_count,
+        _stack,
+        lambda array: array.addressable_shards[0].data[0],
+    ),
+    "shard_map": _Backend(
+        _shard_map, jax.device_count, _spread, lambda array: array.addressable_shards[0].data
+    ),
 }
 
 
-def map_step(step: Callable, backend: str = "pmap") -> Callable:
+def map_step(step: Callable, backend: str = "pmap") -> Any:
     """Returns ``step(state, data, count) -> (state, metrics)`` mapped over all devices.
 
     Args:
@@ -121,6 +129,14 @@ def map_step(step: Callable, backend: str = "pmap") -> Callable:
       third a plain scalar. The buffers of ``state`` are donated: use the returned state instead.
     """
     return choose("parallel backend", backend, BACKENDS).map(step)
+
+
+def traced_devices(backend: str = "pmap") -> int:
+    """Returns among how many devices a batch is cut when this process traces a mapped step.
+
+    Running, it is cut among all; but ``pmap`` under ``jax.make_jaxpr`` knows only the local ones.
+    """
+    return choose("parallel backend", backend, BACKENDS).width()
 
 
 def replicate(tree: Any, backend: str = "pmap") -> Any:

@@ -1,0 +1,109 @@
+"""Many steps in one dispatch: the part of training that runs on the devices."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from pacodi_jax import parallel
+from pacodi_jax.types import Array, Generator
+
+
+class Data(NamedTuple):
+    """All training windows, resident on every device.
+
+    Attributes:
+      windows: ``(N, L, C)``.
+      condition: ``(N, E)``, or None.
+    """
+
+    windows: Array
+    condition: Array | None
+
+
+class Batch(NamedTuple):
+    """One device's share of a step.
+
+    Attributes:
+      windows: ``(B, L, C)``.
+      index: ``(B,)`` slots of these examples in the global batch, which seed their randomness.
+      condition: ``(B, E)``, or None.
+    """
+
+    windows: Array
+    index: Array  # type: ignore[assignment]
+    condition: Array | None
+
+
+class Sums(NamedTuple):
+    """Metrics summed over the steps at which they were finite."""
+
+    total: dict[str, Array]
+    steps: dict[str, Array]
+
+
+def gather(data: Data, chosen: Array) -> Batch:
+    """Returns this device's share of the global batch of windows ``chosen`` ``(B,)``."""
+    slots = jnp.arange(chosen.shape[0], dtype=jnp.int32)
+    mine, index = parallel.device_slice(chosen), parallel.device_slice(slots)
+    condition = None if data.condition is None else data.condition[mine]
+    return Batch(data.windows[mine], index, condition)
+
+
+def _zeros(metrics: Any) -> Sums:
+    zero = {name: jnp.zeros((), jnp.float32) for name in metrics}
+    return Sums(zero, dict(zero))
+
+
+def _add(sums: Sums, metrics: dict[str, Array]) -> Sums:
+    finite = jax.tree.map(jnp.isfinite, metrics)
+    total = jax.tree.map(lambda s, m, ok: s + jnp.where(ok, m, 0.0), sums.total, metrics, finite)
+    return Sums(total, jax.tree.map(lambda c, ok: c + ok, sums.steps, finite))
+
+
+def chunk(
+    generator: Generator, indices: Callable[[Array], Array], max_skips: int
+) -> Callable[[Any, Data, Array], tuple[Any, Sums]]:
+    """Returns the per-device function ``(state, data, count) -> (state, sums)`` of many steps.
+
+    How many is an argument, not a constant: one compiled program serves every length, so where
+    chunks are cut changes nothing, and a resumed run repeats an uninterrupted one bit for bit.
+
+    Args:
+      generator: its ``update`` takes one step; its state counts ``step`` and
+        ``consecutive_skips``.
+      indices: ``indices(step) -> (B,)`` the global batch of a step, as numbers of windows.
+      max_skips: stop the chunk after so many skipped steps in a row.
+    """
+
+    @jax.jit  # traced once, for its shapes and for the loop
+    def one(state: Any, data: Data) -> tuple[Any, dict[str, Array]]:
+        state, metrics = generator.update(state, gather(data, indices(state.step)))
+        return state, parallel.average(metrics)
+
+    def run(state: Any, data: Data, count: Array) -> tuple[Any, Sums]:
+        def more(carry: tuple[Array, Any, Sums]) -> Array:
+            done, state, _ = carry
+            return (done < count) & (state.consecutive_skips < max_skips)
+
+        def body(carry: tuple[Array, Any, Sums]) -> tuple[Array, Any, Sums]:
+            done, state, sums = carry
+            state, metrics = one(state, data)
+            return done + 1, state, _add(sums, metrics)
+
+        sums = _zeros(jax.eval_shape(one, state, data)[1])
+        _, state, sums = jax.lax.while_loop(more, body, (jnp.int32(0), state, sums))
+        return state, sums
+
+    return run
+
+
+def means(sums: Sums) -> dict[str, float]:
+    """Returns the mean of every metric over its finite steps; NaN if it had none."""
+    return {
+        name: float(sums.total[name]) / float(sums.steps[name])
+        if sums.steps[name]
+        else float("nan")
+        for name in sums.total
+    }

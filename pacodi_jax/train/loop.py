@@ -1,0 +1,115 @@
+"""Training from wherever a run folder stands to its end."""
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from pacodi_jax import parallel
+from pacodi_jax.checkpoint import Checkpoints
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.train import engine
+from pacodi_jax.train.record import Recorder
+from pacodi_jax.train.session import Run, Session, Settings
+from pacodi_jax.train.signals import Signals
+from pacodi_jax.types import Array, Generator
+
+
+def fit(
+    generator: Generator,
+    data: engine.Data,
+    indices: Callable[[Array], Array],
+    workdir: Path,
+    settings: Settings,
+    identity: dict[str, Any],
+    validate: Callable[[Any], float] | None = None,
+) -> Run:
+    """Trains ``generator`` until ``settings.steps``, or until a signal; resumes what was begun.
+
+    Args:
+      generator: what to train; its state has ``step``, ``params``, ``skipped`` and
+        ``consecutive_skips``.
+      data: numpy arrays, the same on every process.
+      indices: ``indices(step) -> (B,)``, which windows make the global batch of a step.
+      workdir: the run's folder; checkpoints and metrics are written there by process 0.
+      settings: how long and how carefully.
+      identity: JSON facts that must be the same when the run is resumed.
+      validate: ``validate(state) -> score`` by which the best checkpoint is chosen; by default
+        the training loss since the last one.
+
+    Raises:
+      PacodiError: for data or batches that cannot be trained on, a checkpoint that cannot be
+        restored or written, or too many steps in a row that were not finite.
+    """
+    _refuse_bad_input(data, settings)
+    with Signals() as signals, contextlib.ExitStack() as stack:
+        store = None
+        if parallel.is_primary():
+            store = stack.enter_context(Checkpoints(workdir / "checkpoints", settings.keep))
+        step, state = _start(generator, data, settings, identity, store)
+        if step >= settings.steps:
+            return Run(step, state, step, None)
+        recorder = stack.enter_context(
+            Recorder(workdir, step, settings.steps, active=parallel.is_primary())
+        )
+        session = Session(settings, identity, store, recorder, signals, validate)
+        return session.run(generator, data, indices, step, state)
+
+
+def _refuse_bad_input(data: engine.Data, settings: Settings) -> None:
+    devices = jax.device_count()
+    if settings.batch_size % devices:
+        raise PacodiError(
+            f"train.batch_size={settings.batch_size} does not divide among {devices} devices; "
+            f"use a multiple of {devices}."
+        )
+    bad = ~np.isfinite(np.asarray(data.windows)).all(axis=(1, 2))
+    if bad.any():
+        raise PacodiError(
+            f"{bad.sum()} of {len(bad)} training windows hold numbers that are not finite, the "
+            f"first is window {int(bad.argmax())}; fill or drop the gaps in the data."
+        )
+
+
+def example(data: engine.Data, size: int) -> engine.Batch:
+    """Returns the first ``size`` windows as a batch, for shapes."""
+    rows = np.arange(size) % len(data.windows)
+    condition = None if data.condition is None else data.condition[rows]
+    return engine.Batch(data.windows[rows], jnp.arange(size, dtype=jnp.int32), condition)
+
+
+def _start(
+    generator: Generator,
+    data: engine.Data,
+    settings: Settings,
+    identity: dict[str, Any],
+    store: Checkpoints | None,
+) -> tuple[int, Any]:
+    """Returns the step to start from and the state there, equal on all processes."""
+    batch = example(data, settings.batch_size // jax.device_count())
+    key = jax.random.key(settings.seed)
+    template = jax.eval_shape(generator.init, key, batch)
+    found = store.restore(template) if store else None
+    if found:
+        _require_same(identity, found.metadata, found.step)
+    step = int(parallel.agree(found.step if found else -1))
+    if found:
+        state = found.state
+    elif step >= 0:
+        state = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), template)
+    else:
+        state = jax.tree.map(np.asarray, jax.jit(generator.init)(key, batch))
+    return max(step, 0), parallel.broadcast(state)
+
+
+def _require_same(identity: dict[str, Any], saved: dict[str, Any], step: int) -> None:
+    for name in sorted(identity.keys() | saved.keys()):
+        if identity.get(name) != saved.get(name):
+            raise PacodiError(
+                f"this run was begun with {name}={saved.get(name)} and is at step {step}; now it "
+                f"is {identity.get(name)}. Use what it was begun with, or another --workdir."
+            )

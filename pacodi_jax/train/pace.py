@@ -1,0 +1,30 @@
+"""How many steps go into one dispatch."""
+
+#: Steps that are timed before the length of a chunk is chosen.
+TIMED = 20
+#: Seconds a chunk should take: long against the host's work between two, short against patience.
+_GOAL = 0.5
+
+
+def chunk_length(seconds_a_step: float, log_every: int) -> int:
+    """Returns how many steps fill half a second: a divisor or a multiple of ``log_every``.
+
+    So chunks end where a line of metrics is due, and between dispatches the host's work, about a
+    millisecond, stays far under 2 % of the time; and a signal is heard within a second.
+    """
+    wanted = max(int(_GOAL / max(seconds_a_step, 1e-9)), 1)
+    if wanted >= log_every:
+        return wanted // log_every * log_every
+    return max(n for n in range(1, wanted + 1) if log_every % n == 0)
+
+
+def next_length(step: int, chunk: int, checkpoint_every: int, steps: int) -> int:
+    """Returns the steps to take from ``step``: to the next multiple of ``chunk``, or less.
+
+    A chunk ends where a checkpoint is due and where the run ends.
+    """
+    return min(
+        chunk - step % chunk,
+        checkpoint_every - step % checkpoint_every,
+        steps - step,
+    )

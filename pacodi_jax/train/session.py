@@ -1,0 +1,252 @@
+"""The host's side of training: dispatch, watch, record, save, stop."""
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from pacodi_jax import parallel
+from pacodi_jax.checkpoint import Checkpoints
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.train import engine, estimate, pace
+from pacodi_jax.train.record import Recorder
+from pacodi_jax.train.signals import Signals
+from pacodi_jax.types import Array, Generator
+
+#: Seconds the first chunk may take, compiling included, before a job counts as stuck.
+_COMPILING = 1800.0
+
+
+class Settings(NamedTuple):
+    """How long and how carefully to train.
+
+    Attributes:
+      steps: where the run ends.
+      batch_size: windows a step, over all devices.
+      seed: of the initial weights and all randomness of training.
+      checkpoint_every: steps between two checkpoints.
+      keep: how many of the newest to keep, beside the best.
+      log_every: steps between two lines of metrics, at least.
+      chunk: steps in one dispatch; 0 chooses from what the first steps measure.
+      backend: ``'pmap'`` or ``'shard_map'``.
+      max_skips: so many non-finite steps in a row end the run.
+      watchdog: seconds without a finished chunk that end one process of several; 0 is never.
+    """
+
+    steps: int
+    batch_size: int
+    seed: int
+    checkpoint_every: int
+    keep: int = 3
+    log_every: int = 100
+    chunk: int = 0
+    backend: str = "pmap"
+    max_skips: int = 20
+    watchdog: float = 300.0
+
+
+class Run(NamedTuple):
+    """How a run ended.
+
+    Attributes:
+      step: the last step taken.
+      state: the training state there, numpy arrays.
+      first: the step it started from; equal to ``step`` if there was nothing left to do.
+      signal: the signal that ended it, or None.
+    """
+
+    step: int
+    state: Any
+    first: int
+    signal: str | None
+
+
+class Tally:
+    """Metrics and times gathered over chunks, until they are told."""
+
+    def __init__(self) -> None:
+        self.sums: engine.Sums | None = None
+        self.steps = 0
+        self.seconds = 0.0
+        self.idle = 0.0
+
+    def add(self, sums: engine.Sums, steps: int, seconds: float, idle: float) -> None:
+        """Adds one chunk: its metrics, steps, time, and the part of it no device worked."""
+        self.sums = sums if self.sums is None else jax.tree.map(np.add, self.sums, sums)
+        self.steps += steps
+        self.seconds += seconds
+        self.idle += idle
+
+    def means(self) -> dict[str, float]:
+        """Returns the mean of every metric."""
+        return engine.means(self.sums) if self.sums else {}
+
+
+class Session:
+    """One stretch of training, from where it starts or resumes to where it ends.
+
+    What the host has to do between two chunks waits in ``later`` until the next one is under way:
+    the devices never wait for a file.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        identity: dict[str, Any],
+        store: Checkpoints | None,
+        recorder: Recorder,
+        signals: Signals,
+        validate: Callable[[Any], float] | None,
+    ):
+        self.settings, self.identity, self.validate = settings, identity, validate
+        self.store, self.recorder, self.signals = store, recorder, signals
+        alone = jax.process_count() == 1
+        self.watchdog = parallel.Watchdog(0.0 if alone else settings.watchdog, _COMPILING)
+        self.chunk = settings.chunk or pace.TIMED
+        self.since_log, self.since_save = Tally(), Tally()
+        self.later: list[Callable[[], None]] = []
+        self.compiled = 0.0
+        self.chunks = 0
+        self.skipped = 0
+        self.stopped = False
+
+    def run(
+        self,
+        generator: Generator,
+        data: engine.Data,
+        indices: Callable[[Array], Array],
+        step: int,
+        state: Any,
+    ) -> Run:
+        """Takes all steps that are left, or those before a signal."""
+        backend = self.settings.backend
+        live, resident = parallel.replicate(state, backend), parallel.replicate(data, backend)
+        program = parallel.map_step(
+            engine.chunk(generator, indices, self.settings.max_skips), backend
+        )
+        traced = jax.make_jaxpr(program)(live, resident, np.int32(0))
+        flops = estimate.matmul_flops(traced.jaxpr) * parallel.traced_devices(backend)
+        self.recorder.say(estimate.before(state, data, flops))
+        with self.watchdog:
+            begun = time.perf_counter()
+            live, _ = jax.block_until_ready(program(live, resident, np.int32(0)))
+            self.compiled = time.perf_counter() - begun
+            end, state = self._steps(program, live, resident, step)
+        stopped = self.signals.received or "a signal to another process"
+        return Run(end, state, step, stopped if self.stopped else None)
+
+    def _steps(self, program: Callable, live: Any, resident: Any, step: int) -> tuple[int, Any]:
+        """Dispatches chunk after chunk; returns the last step and the state there."""
+        state, ended = None, time.perf_counter()
+        while step < self.settings.steps and not self.stopped:
+            count = self._length(step)
+            begun = time.perf_counter()
+            live, sums = program(live, resident, np.int32(count))
+            self._catch_up()
+            sums, step = self._wait(live, sums)
+            now = time.perf_counter()
+            idle, seconds, ended = begun - ended, now - ended, now
+            self.chunks += 1
+            if self.chunks == 2:  # the first one still connects devices and warms caches
+                self._settle(count, seconds, step)
+            self._note(step, count, sums, seconds, idle)
+            self.stopped = bool(parallel.agree(float(self.signals.received is not None)))
+            if self.stopped or self._due(step):
+                state = self._snapshot(live, step)
+        self._finish()
+        return step, state
+
+    def _due(self, step: int) -> bool:
+        return step % self.settings.checkpoint_every == 0 or step == self.settings.steps
+
+    def _length(self, step: int) -> int:
+        settings = self.settings
+        return pace.next_length(step, self.chunk, settings.checkpoint_every, settings.steps)
+
+    def _wait(self, live: Any, sums: engine.Sums) -> tuple[engine.Sums, int]:
+        """Waits for a chunk; returns its metrics and the step it reached."""
+        counters = (live.step, live.skipped, live.consecutive_skips)
+        sums, (step, skipped, row) = parallel.unreplicate((sums, counters), self.settings.backend)
+        self.watchdog.beat()
+        if row >= self.settings.max_skips:
+            raise PacodiError(self._divergence(int(step), int(row), int(skipped)))
+        self.skipped = int(skipped)
+        return sums, int(step)
+
+    def _divergence(self, step: int, row: int, skipped: int) -> str:
+        before = self.since_save.means().get("loss", float("nan"))
+        known = f"The loss was {before:.4g} before: the" if np.isfinite(before) else "Perhaps the"
+        kept = self.store.check() if self.store else None
+        return (
+            f"the loss or its gradient was not finite at {row} steps in a row, the last at step "
+            f"{step} ({skipped} in all). {known} learning rate may be too high, or the data hold "
+            f"extreme values. No bad step was applied; the last checkpoint is "
+            f"{'none yet' if kept is None else f'step {kept}'}. Lower train.learning_rate or "
+            "train.clip and begin another --workdir."
+        )
+
+    def _settle(self, count: int, seconds: float, step: int) -> None:
+        """Says how long the run will take and chooses the length of chunks, if that is free."""
+        left = self.settings.steps - step
+        size = self.settings.batch_size
+        self.recorder.say(estimate.after(count, seconds, left, size, self.compiled))
+        if not self.settings.chunk:
+            length = pace.chunk_length(seconds / count, self.settings.log_every)
+            self.chunk = int(parallel.agree(length))
+
+    def _note(self, step: int, count: int, sums: engine.Sums, seconds: float, idle: float) -> None:
+        """Adds a chunk to the tallies, and tells them when a line is due."""
+        self.since_log.add(sums, count, seconds, idle)
+        self.since_save.add(sums, count, seconds, idle)
+        tally = self.since_log
+        if tally.steps < self.settings.log_every and step < self.settings.steps:
+            return
+        self.since_log = Tally()
+        metrics = tally.means()
+        speed = tally.steps * self.settings.batch_size / tally.seconds
+        line = (
+            {"loss": metrics["loss"]}
+            | metrics
+            | {
+                "windows_per_second": speed,
+                "idle": tally.idle / tally.seconds,
+                "skipped": self.skipped,
+            }
+        )
+        left = (self.settings.steps - step) * tally.seconds / tally.steps
+        self.later.append(lambda: self.recorder.write(step, line))
+        self.later.append(
+            lambda: self.recorder.show(
+                step, metrics["loss"], speed, left, self.store.check() if self.store else None
+            )
+        )
+
+    def _snapshot(self, live: Any, step: int) -> Any:
+        """Copies the state to the host; it is saved once the next chunk is under way."""
+        state = parallel.unreplicate(live, self.settings.backend)
+        if self.store is not None:
+            store, loss = self.store, self.since_save.means()["loss"]
+            metric = self.validate(state) if self.validate else loss
+            if self.validate:
+                self.later.append(lambda: self.recorder.write(step, {"validation": metric}))
+            self.later.append(lambda: store.save(step, state, self.identity, metric))
+        self.since_save = Tally()
+        return state
+
+    def _catch_up(self) -> None:
+        """Does what has waited, and hears at once of a save that failed."""
+        for task in self.later:
+            task()
+        self.later = []
+        if self.store is not None:
+            self.store.check()
+
+    def _finish(self) -> None:
+        """Leaves only when the last checkpoint is durable, all processes together."""
+        self._catch_up()
+        if self.store is not None:
+            self.store.finish()
+        self.watchdog.beat()
+        parallel.agree(0.0)

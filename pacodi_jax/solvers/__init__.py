@@ -3,6 +3,8 @@
 ``SOLVERS[name](**options)`` gives a step rule, :func:`time_grid` the times, :func:`draw` a sample.
 """
 
+from collections.abc import Callable
+
 from pacodi_jax.solvers.ancestral import ancestral
 from pacodi_jax.solvers.ddim import ddim
 from pacodi_jax.solvers.dpmpp_2m import dpmpp_2m, sde_dpmpp_2m
@@ -12,7 +14,7 @@ from pacodi_jax.solvers.heun import heun
 from pacodi_jax.solvers.rule import Problem, StepRule, draw
 from pacodi_jax.solvers.wiener_ab2 import wiener_ab2
 
-SOLVERS = {
+SOLVERS: dict[str, Callable[..., StepRule]] = {
     "ancestral": ancestral,
     "ddim": ddim,
     "euler_maruyama": euler_maruyama,

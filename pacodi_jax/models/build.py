@@ -1,0 +1,205 @@
+"""From plain settings to a generator, and the registry of models."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from pacodi_jax import wiener
+from pacodi_jax.data import statistics
+from pacodi_jax.data.statistics import Statistics
+from pacodi_jax.errors import choose
+from pacodi_jax.models import views
+from pacodi_jax.models.spectral import Process, Sampler, SpectralDiffusion
+from pacodi_jax.models.times import time_sampler
+from pacodi_jax.models.views import View
+from pacodi_jax.networks import DualBranch, SingleBranch
+from pacodi_jax.schedule import SCHEDULES
+from pacodi_jax.solvers import SOLVERS, StepRule, time_grid
+from pacodi_jax.types import Array, Quadratures, Schedule
+from pacodi_jax.wiener import Moments
+
+
+class Architecture(NamedTuple):
+    """The network: which one, and how large."""
+
+    name: str = "pacodi"
+    width: int = 96
+    depth: int = 4
+    heads: int = 4
+    patch_size: int = 1
+    interaction: str = "iso_flops"
+    dtype: str = "float32"
+    remat: bool = False
+
+
+class Settings(NamedTuple):
+    """What defines a model besides its network; the fields are those of ``configs/common.py``."""
+
+    variant: str = "sde"
+    schedule: str = "vp"
+    ddpm_steps: int = 1000
+    statistics: str = "none"
+    parameterisation: str = "wiener"
+    loss: str = "velocity"
+    weighting: str = "simple"
+    times: str = "angle"
+    stratified: bool = True
+
+
+class Fitted(NamedTuple):
+    """What a model learns from the training windows before the first step.
+
+    It travels with the weights, so that sampling needs no data.
+
+    Attributes:
+      moments: of the training spectra.
+      level: the arrays of the statistics mode, or None.
+    """
+
+    moments: Moments
+    level: Any
+
+
+def fit(mode: str, windows: Array) -> tuple[Statistics, Fitted]:
+    """Fits level statistics and spectral moments to training windows ``(N, L, C)``."""
+    coding = statistics.fit(mode, windows)
+    spectra = jax.jit(jax.vmap(coding.encode))(windows)
+    return coding, Fitted(wiener.fit(spectra), coding.arrays)
+
+
+def make_schedule(settings: Settings) -> Schedule:
+    """The noise schedule; under DDPM it ends at the first grid time t = 1/T."""
+    if settings.schedule == "ddpm_linear":
+        return SCHEDULES["ddpm_linear"](settings.ddpm_steps)
+    schedule = choose("schedule", settings.schedule, SCHEDULES)()
+    if settings.variant == "ddpm":
+        return schedule._replace(t_min=1.0 / settings.ddpm_steps)
+    return schedule
+
+
+def make_rule(
+    solver: str, moments: Moments, *, eta: float = 0.0, posterior_variance: str = "small"
+) -> StepRule:
+    """The step rule of a solver by name; each option goes to the solver that has it."""
+    options: dict[str, dict[str, Any]] = {
+        "ancestral": {"posterior_variance": posterior_variance},
+        "ddim": {"eta": eta},
+        "wiener_ab2": {"moments": moments},
+    }
+    return choose("solver", solver, SOLVERS)(**options.get(solver, {}))
+
+
+def make_sampler(
+    settings: Settings,
+    fitted: Fitted,
+    variance: Quadratures,
+    *,
+    solver: str = "wiener_ab2",
+    steps: int = 20,
+    grid: str = "angle",
+    guidance: float = 1.0,
+    block: int = 500,
+    eta: float = 0.0,
+    posterior_variance: str = "small",
+) -> Sampler:
+    """How samples are drawn; any solver works for either variant."""
+    rule = make_rule(solver, fitted.moments, eta=eta, posterior_variance=posterior_variance)
+    times = time_grid(
+        grid, make_schedule(settings), steps, moments=fitted.moments, variance=variance
+    )
+    return Sampler(rule, jnp.asarray(times), guidance, block)
+
+
+def _network_options(architecture: Architecture, condition_width: int) -> dict[str, Any]:
+    return {
+        "width": architecture.width,
+        "depth": architecture.depth,
+        "heads": architecture.heads,
+        "patch_size": architecture.patch_size,
+        "condition_width": condition_width,
+        "dtype": architecture.dtype,
+        "remat": architecture.remat,
+    }
+
+
+def _pacodi(architecture: Architecture, coding: Statistics, channels: int, width: int) -> View:
+    options = _network_options(architecture, width)
+    network = DualBranch(channels, interaction=architecture.interaction, **options)
+    return views.dual_branch(network, coding.variance)
+
+
+def _monolithic(architecture: Architecture, coding: Statistics, channels: int, width: int) -> View:
+    network = SingleBranch(2 * channels, **_network_options(architecture, width))
+    return views.monolithic(network, coding.variance)
+
+
+def _temporal(architecture: Architecture, coding: Statistics, channels: int, width: int) -> View:
+    network = SingleBranch(channels, **_network_options(architecture, width))
+    return views.temporal(network, coding.length)
+
+
+#: Each builds the view of a network: ``(architecture, statistics, channels, condition_width)``.
+MODELS = {"pacodi": _pacodi, "temporal": _temporal, "monolithic": _monolithic}
+
+
+def build(
+    architecture: Architecture,
+    settings: Settings,
+    coding: Statistics,
+    fitted: Fitted,
+    *,
+    sampler: Sampler,
+    optimiser: optax.GradientTransformation,
+    batch: int,
+    ema_decay: float = 0.999,
+    condition_width: int = 0,
+    condition_dropout: float = 0.1,
+) -> SpectralDiffusion:
+    """Builds a generator.
+
+    Args:
+      architecture: the network.
+      settings: the diffusion.
+      coding: the fitted statistics mode.
+      fitted: moments and level arrays, from :func:`fit`.
+      sampler: from :func:`make_sampler`.
+      optimiser: an optax chain.
+      batch: the global batch size, for stratified times.
+      ema_decay: of the parameters that sampling uses.
+      condition_width: E, or 0 for an unconditional model.
+      condition_dropout: how often a condition gives way to the null.
+    """
+    schedule = make_schedule(settings)
+    discrete = settings.ddpm_steps if settings.variant == "ddpm" else None
+    times = time_sampler(
+        settings.times,
+        schedule,
+        fitted.moments,
+        coding.variance,
+        strata=batch if settings.stratified else None,
+        discrete_steps=discrete,
+    )
+    channels = fitted.moments.mean.real.shape[1]
+    view = choose("model", architecture.name, MODELS)(
+        architecture, coding, channels, condition_width
+    )
+    process = Process(
+        schedule,
+        fitted.moments,
+        settings.parameterisation,
+        settings.loss,
+        settings.weighting,
+        times,
+        discrete,
+    )
+    return SpectralDiffusion(
+        view,
+        coding,
+        process,
+        sampler,
+        optax.with_extra_args_support(optimiser),
+        ema_decay,
+        condition_dropout,
+    )

@@ -1,0 +1,217 @@
+"""Diffusion of spectra behind the Generator protocol: PaCoDi, and its relatives by another view."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from pacodi_jax import diffusion, guidance, wiener
+from pacodi_jax.data.statistics import Statistics
+from pacodi_jax.models.state import Batch, TrainState, advance
+from pacodi_jax.models.times import TimeSampler
+from pacodi_jax.models.views import View
+from pacodi_jax.solvers import StepRule, draw
+from pacodi_jax.spectrum import sample_noise
+from pacodi_jax.types import Array, Denoiser, Key, Prediction, Quadratures, Schedule
+from pacodi_jax.wiener import Moments
+
+PARAMETERISATIONS = ("wiener", "noise")
+LOSSES = ("velocity", "noise")
+WEIGHTINGS = ("simple", "elbo")
+
+
+class Process(NamedTuple):
+    """The forward process and what the network predicts of it.
+
+    Attributes:
+      schedule: the noise schedule.
+      moments: of the training spectra.
+      parameterisation: ``wiener`` (the network maps z to the velocity) or ``noise`` (x to ε).
+      loss: ``velocity`` or ``noise``.
+      weighting: ``simple`` (1) or ``elbo``.
+      times: draws the training times.
+      discrete_steps: T for DDPM, None for continuous time.
+    """
+
+    schedule: Schedule
+    moments: Moments
+    parameterisation: str
+    loss: str
+    weighting: str
+    times: TimeSampler
+    discrete_steps: int | None
+
+
+class Sampler(NamedTuple):
+    """How samples are drawn: the step rule, its falling times, the guidance scale, the block."""
+
+    rule: StepRule
+    times: Array
+    guidance: float
+    block: int
+
+
+@dataclass(frozen=True, eq=False)
+class SpectralDiffusion:
+    """A generator that diffuses spectra.
+
+    Attributes:
+      view: the network as a function of spectra.
+      statistics: how windows become spectra and back.
+      process: the forward process and the training target.
+      sampler: how samples are drawn.
+      optimiser: an optax chain; averaging over devices, if any, is its first link.
+      ema_decay: of the parameters that sampling uses.
+      condition_dropout: how often an example's condition gives way to the null, drawn an example.
+    """
+
+    view: View
+    statistics: Statistics
+    process: Process
+    sampler: Sampler
+    optimiser: optax.GradientTransformationExtraArgs
+    ema_decay: float
+    condition_dropout: float
+
+    def init(self, key: Key, batch: Batch) -> TrainState:
+        """Returns the state before the first step; ``batch`` gives the shapes."""
+        network_key, training_key = jax.random.split(key)
+        params = self.view.init(network_key, jax.vmap(self.statistics.encode)(batch.windows[:1]))
+        return TrainState(
+            step=jnp.zeros((), jnp.int32),
+            params=params,
+            ema=params,
+            optimiser=self.optimiser.init(params),
+            skipped=jnp.zeros((), jnp.int32),
+            consecutive_skips=jnp.zeros((), jnp.int32),
+            key=jax.random.key_data(training_key),
+        )
+
+    def update(self, state: TrainState, batch: Batch) -> tuple[TrainState, dict[str, Array]]:
+        """One step on this device's part of the global batch."""
+        key = jax.random.fold_in(jax.random.wrap_key_data(state.key), state.step)
+        loss, gradients = jax.value_and_grad(self.loss)(state.params, key, batch)
+        metrics = {"loss": loss, "gradient_norm": optax.global_norm(gradients)}
+        return advance(state, gradients, loss, self.optimiser, self.ema_decay), metrics
+
+    def loss(self, params: Any, key: Key, batch: Batch, kind: str | None = None) -> Array:
+        """The mean loss of a batch; ``kind`` overrides which one (to compare models by noise)."""
+        clock_key, example_key = jax.random.split(key)
+        keys = jax.vmap(partial(jax.random.fold_in, example_key))(batch.slot)
+        time_keys, noise_keys, drop_keys = jax.vmap(partial(jax.random.split, num=3))(keys).T
+        t = self.process.times(clock_key, time_keys, batch.slot)
+        clean = jax.vmap(self.statistics.encode)(batch.windows)
+        noisy, noise = jax.vmap(self._perturb)(noise_keys, clean, t)
+        inputs = jax.vmap(self._network_input)(noisy, t)
+        dropped = jax.vmap(lambda key: jax.random.bernoulli(key, self.condition_dropout))
+        drop = None if batch.condition is None else dropped(drop_keys)
+        output = self.view.apply(params, inputs, t, batch.condition, drop)
+        losses = jax.vmap(partial(self._example_loss, kind or self.process.loss))(
+            output, inputs, Prediction(noise, clean), t
+        )
+        return jnp.mean(losses)
+
+    def _perturb(self, key: Key, clean: Quadratures, t: Array) -> tuple[Quadratures, Quadratures]:
+        return diffusion.perturb(key, self.process.schedule, clean, t, self.statistics.variance)
+
+    def _coordinates(self, t: Array) -> tuple[Array, Array, Moments, Quadratures]:
+        schedule = self.process.schedule
+        return schedule.alpha(t), schedule.sigma(t), self.process.moments, self.statistics.variance
+
+    def _network_input(self, state: Quadratures, t: Array) -> Quadratures:
+        if self.process.parameterisation == "noise":
+            return state
+        return wiener.to_z(state, *self._coordinates(t))
+
+    def _prediction(self, output: Quadratures, inputs: Quadratures, t: Array) -> Prediction:
+        """What the network's output says of one window's noise and clean spectrum."""
+        alpha, sigma, moments, variance = self._coordinates(t)
+        if self.process.parameterisation == "noise":
+            return Prediction(output, diffusion.clean_from_noise(inputs, output, alpha, sigma))
+        theta = wiener.angle(alpha, sigma, moments, variance)
+        return wiener.predict(inputs, output, theta, moments, variance)
+
+    def _example_loss(
+        self, kind: str, output: Quadratures, inputs: Quadratures, truth: Prediction, t: Array
+    ) -> Array:
+        alpha, sigma, moments, variance = self._coordinates(t)
+        if kind == "velocity":
+            theta = wiener.angle(alpha, sigma, moments, variance)
+            target = wiener.velocity(truth, theta, moments, variance)
+            loss = diffusion.slot_loss(output, target, variance)
+        else:
+            predicted = self._prediction(output, inputs, t).noise
+            loss = diffusion.noise_loss(predicted, truth.noise, variance)
+        if self.process.weighting == "simple":
+            return loss
+        steps = self.process.discrete_steps
+        before = None if steps is None else t - 1 / steps
+        return loss * diffusion.elbo_weight(self.process.schedule, t, before)
+
+    def denoiser(self, params: Any, condition: Array | None = None) -> Denoiser:
+        """The network as a denoiser of one window, under one condition ``(E,)`` or none."""
+
+        def denoise(state: Quadratures, t: Array) -> Prediction:
+            inputs = self._network_input(state, t)
+            one = jax.tree.map(lambda x: x[None], inputs)
+            row = None if condition is None else condition[None]
+            output = self.view.apply(params, one, t[None], row, None)
+            return self._prediction(jax.tree.map(lambda x: x[0], output), inputs, t)
+
+        return denoise
+
+    def _draw_one(self, params: Any, key: Key, condition: Array | None) -> Array:
+        denoiser = self.denoiser(params)
+        if condition is not None:
+            bound = self.denoiser(params, condition)
+            denoiser = guidance.classifier_free(bound, denoiser, self.sampler.guidance)
+        start_key, step_key, decode_key = jax.random.split(key, 3)
+        spectrum = draw(
+            self.sampler.rule,
+            denoiser,
+            self.process.schedule,
+            self.statistics.variance,
+            step_key,
+            self._start(start_key),
+            self.sampler.times,
+        )
+        return self.statistics.decode(decode_key, spectrum)
+
+    def _start(self, key: Key) -> Quadratures:
+        """The first state: in Wiener coordinates from the fitted moments, else from N(0, V)."""
+        if self.process.parameterisation == "noise":
+            channels = self.process.moments.mean.real.shape[1]
+            return sample_noise(key, self.statistics.variance, channels)
+        return wiener.start(key, *self._coordinates(self.sampler.times[0]))
+
+    def sample(self, key: Key, params: Any, count: int, condition: Array | None = None) -> Array:
+        """Draws ``count`` windows ``(count, L, C)``; window i depends only on (key, i).
+
+        Args:
+          key: random key.
+          params: of the network; training hands over the moving average.
+          count: how many.
+          condition: ``(count, E)``, a row for each window.
+        """
+        size = min(self.sampler.block, count)
+        blocks = []
+        for first in range(0, count, size):
+            rows = jnp.minimum(jnp.arange(first, first + size), count - 1)
+            keys = jax.vmap(partial(jax.random.fold_in, key))(rows)
+            given = None if condition is None else condition[rows]
+            blocks.append(self._draw_block(params, keys, given))
+        return jnp.concatenate(blocks)[:count]
+
+    @cached_property
+    def _draw_block(self) -> Callable[[Any, Key, Array | None], Array]:
+        """Draws a block of windows: one compiled program for all blocks."""
+
+        def block(params: Any, keys: Key, condition: Array | None) -> Array:
+            axes = (None, 0, None if condition is None else 0)
+            return jax.vmap(self._draw_one, in_axes=axes)(params, keys, condition)
+
+        return jax.jit(block)

@@ -1,0 +1,84 @@
+"""What training carries from step to step, and what a batch is."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from pacodi_jax.types import Array
+
+
+class Batch(NamedTuple):
+    """Some examples of one step.
+
+    Attributes:
+      windows: ``(B, L, C)`` in the model's scale.
+      slot: ``(B,)``, the examples' places in the step's global batch. Their randomness depends
+        on (seed, step, slot) alone, so it is the same on any number of devices.
+      condition: ``(B, E)``, or None for an unconditional model.
+    """
+
+    windows: Array
+    slot: Array
+    condition: Array | None = None
+
+
+class TrainState(NamedTuple):
+    """Everything a checkpoint must hold to go on bit for bit.
+
+    Attributes:
+      step: updates attempted so far.
+      params: the network's parameters.
+      ema: their exponential moving average, which sampling uses.
+      optimiser: the optimiser's own state.
+      skipped: how many steps were skipped because something was not finite.
+      consecutive_skips: how many of them in a row, up to now.
+      key: the data of the key from which all randomness of training derives.
+    """
+
+    step: Array
+    params: Any
+    ema: Any
+    optimiser: Any
+    skipped: Array
+    consecutive_skips: Array
+    key: Array
+
+
+def advance(
+    state: TrainState,
+    gradients: Any,
+    loss: Array,
+    optimiser: optax.GradientTransformationExtraArgs,
+    ema_decay: float,
+) -> TrainState:
+    """One optimiser step and one step of the average; skipped whole if anything is not finite.
+
+    The average warms up: its decay at step n is min(ema_decay, (1 + n)/(10 + n)).
+    """
+    updates, optimiser_state = optimiser.update(
+        gradients, state.optimiser, state.params, value=loss
+    )
+    params = optax.apply_updates(state.params, updates)
+    fine = _all_finite((params, optimiser_state))
+    decay = jnp.minimum(ema_decay, (1 + state.step) / (10 + state.step))
+    ema = jax.tree.map(lambda old, new: old + (1 - decay) * (new - old), state.ema, params)
+    new = (params, ema, optimiser_state)
+    old = (state.params, state.ema, state.optimiser)
+    params, ema, optimiser_state = jax.tree.map(lambda a, b: jnp.where(fine, a, b), new, old)
+    return TrainState(
+        step=state.step + 1,
+        params=params,
+        ema=ema,
+        optimiser=optimiser_state,
+        skipped=state.skipped + ~fine,
+        consecutive_skips=jnp.where(fine, 0, state.consecutive_skips + 1),
+        key=state.key,
+    )
+
+
+def _all_finite(tree: Any) -> Array:
+    """Whether no leaf holds NaN or infinity: one sum a leaf, which any such value poisons."""
+    floating = [x for x in jax.tree.leaves(tree) if jnp.issubdtype(x.dtype, jnp.floating)]
+    return jnp.isfinite(sum(jnp.sum(jnp.abs(x) * 1e-6) for x in floating))

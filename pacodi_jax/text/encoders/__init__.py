@@ -1,0 +1,1 @@
+"""Text encoders behind one interface: ``ENCODERS[name](**options) -> Encoder``."""

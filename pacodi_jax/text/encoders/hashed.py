@@ -1,0 +1,75 @@
+"""Hashed n-grams: a text encoder without weights, so it always works.
+
+Every clause gives its words, all pairs of its words in order (whatever stands between them), and the
+character trigrams of its words. Each such feature is hashed to a slot and a sign; counts enter as
+√count, the groups are weighted, and the vector is scaled to unit length. Pairs bind what belongs together
+("ends … low") in whatever frame it is said; trigrams let "climbs" and "climbing" be neighbours.
+"""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.text.clauses import clauses
+from pacodi_jax.text.encoders.interface import clean_text
+
+_VERSION = 1
+_WORD = re.compile(r"\w+")
+_SILENT = frozenset("a an the it its is are be of and with that this there has have".split())
+_SUFFIX = re.compile(r"(?<=\w{4})(?:ing|ly|es|ed|e|s)$|(?<=\w{3})s$")
+_WEIGHTS = {"word": 0.5, "pair": 1.0, "trigram": 0.3}
+_REACH = 6
+
+
+def _features(text: str) -> Iterator[tuple[str, str]]:
+    """Yields (group, feature) for every feature of a clean text."""
+    for clause in clauses(text.casefold()):
+        words = [word for word in _WORD.findall(clause) if word not in _SILENT]
+        stems = [_SUFFIX.sub("", word) for word in words]
+        for place, word in enumerate(words):
+            yield "word", stems[place]
+            for other in stems[place + 1 : place + 1 + _REACH]:
+                yield "pair", " ".join(sorted((stems[place], other)))
+            marked = f"^{word}$"
+            for start in range(len(marked) - 2):
+                yield "trigram", marked[start : start + 3]
+
+
+@lru_cache(maxsize=1 << 16)
+def _slot(group: str, feature: str, width: int) -> tuple[int, float]:
+    """Returns the slot of a feature and its sign; the same on every machine."""
+    digest = hashlib.blake2b(f"{group}:{feature}".encode(), digest_size=8).digest()
+    number = int.from_bytes(digest, "little")
+    return (number >> 1) % width, 1.0 if number & 1 else -1.0
+
+
+class Hashed:
+    """The hashed n-gram encoder.
+
+    Args:
+      width: number of slots; more slots mean fewer collisions.
+
+    Raises:
+      PacodiError: for a width below 16.
+    """
+
+    def __init__(self, *, width: int = 1024):
+        if width < 16:
+            raise PacodiError(f"encoder hashed: width={width} is too small; use 16 or more.")
+        self.width = width
+        self.identity = f"hashed/v{_VERSION}/width={width}"
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Returns unit vectors, float32 ``(N, width)``; equal texts give equal bits anywhere."""
+        vectors = np.zeros((len(texts), self.width), dtype=np.float64)
+        for row, text in zip(vectors, texts, strict=True):
+            for (group, feature), count in Counter(_features(clean_text(text))).items():
+                slot, sign = _slot(group, feature, self.width)
+                row[slot] += sign * _WEIGHTS[group] * count**0.5
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return (vectors / np.maximum(norms, 1e-12)).astype(np.float32)

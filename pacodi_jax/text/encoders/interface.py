@@ -1,0 +1,90 @@
+"""What every text encoder offers, and the checks that all of them share."""
+
+import unicodedata
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from pacodi_jax.errors import PacodiError
+
+MAX_WORDS = 1000
+
+
+class Encoder(Protocol):
+    """Turns texts into vectors.
+
+    Attributes:
+      identity: names the space of the vectors. Stored in checkpoints: vectors of another identity
+        mean nothing to the model.
+      width: the length of a vector.
+    """
+
+    @property
+    def identity(self) -> str:
+        """Returns the name of the space of the vectors."""
+        ...
+
+    @property
+    def width(self) -> int:
+        """Returns the length of a vector."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Returns the vectors of ``texts``, float32 ``(N, width)``."""
+        ...
+
+
+def clean_text(text: str) -> str:
+    """Returns the text in NFKC form, control characters as spaces, white space collapsed.
+
+    Raises:
+      PacodiError: if it is not a string, has nothing to read, or more than 1000 words.
+    """
+    if not isinstance(text, str):
+        raise PacodiError(f"a text must be a string, got {type(text).__name__}.")
+    readable = (" " if unicodedata.category(c).startswith("C") else c for c in text)
+    words = unicodedata.normalize("NFKC", "".join(readable)).split()
+    if not any(c.isalnum() for word in words for c in word):
+        raise PacodiError(
+            "the text is empty; describe the series, for example "
+            '"a slow rise, then a sharp drop near the end".'
+        )
+    if len(words) > MAX_WORDS:
+        raise PacodiError(
+            f"the text has {len(words)} words; at most {MAX_WORDS} are read. Shorten it to the "
+            "shape of the series."
+        )
+    return " ".join(words)
+
+
+def check_vectors(vectors: np.ndarray, width: int, source: str) -> np.ndarray:
+    """Returns ``vectors`` as float32 ``(N, width)`` after checking them.
+
+    Raises:
+      PacodiError: naming ``source``, for a wrong width or a value that is not finite.
+    """
+    vectors = np.asarray(vectors, dtype=np.float32)
+    if vectors.ndim != 2 or vectors.shape[1] != width:
+        got = vectors.shape[1] if vectors.ndim == 2 else f"shape {vectors.shape}"
+        raise PacodiError(f"{source}: embeddings must be {width} numbers wide, got {got}.")
+    bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+    if bad.size:
+        raise PacodiError(
+            f"{source}: embedding {int(bad[0])} is not finite ({bad.size} such); "
+            "drop those rows or make them anew."
+        )
+    return vectors
+
+
+def require_identity(encoder: Encoder, expected: str) -> None:
+    """Refuses an encoder other than the one that a checkpoint was trained with.
+
+    Raises:
+      PacodiError: naming both identities.
+    """
+    if encoder.identity != expected:
+        raise PacodiError(
+            f"the checkpoint was trained with text encoder {expected!r}, but this one is "
+            f"{encoder.identity!r}; their vectors do not mean the same. Use the first, or train anew."
+        )

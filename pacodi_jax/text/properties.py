@@ -1,0 +1,184 @@
+"""What can be said of a series: measured properties, graded by what is usual for its channel.
+
+The captioner words exactly these, and a check of controllability measures exactly these, so a
+request and its verdict share one definition. A series is an array ``(L,)``; the yardsticks of its
+channel are a ``Statistics`` fitted on train windows.
+"""
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from scipy.signal import find_peaks
+
+from pacodi_jax.errors import PacodiError
+
+Direction = Literal["up", "down", "flat"]
+Grade = Literal["low", "medium", "high"]
+
+_LEVEL_QUANTILES = (0.04, 0.15, 0.37, 0.63, 0.85, 0.96)
+_GRADE_QUANTILES = (0.1, 0.35, 0.65, 0.9)
+_DRIFT, _TREND, _STRONG_TREND = 0.5, 1.0, 2.5
+_PROMINENCE, _SURE_PROMINENCE = 0.3, (0.2, 0.4)
+_FLAT_RANGE = 0.25
+_PERIODIC_SHARE = 0.5
+
+
+class Statistics(NamedTuple):
+    """Yardsticks of one channel, fitted on its train windows.
+
+    Attributes:
+      level: ``(6,)`` quantiles of the values: the edges of seven grades of level.
+      spread: ``(4,)`` quantiles of the windows' ranges: the edges of five grades.
+      volatility: ``(4,)`` quantiles of the windows' roughness: the edges of five grades.
+      unit: root mean square deviation from the window mean, the unit of a trend.
+    """
+
+    level: np.ndarray
+    spread: np.ndarray
+    volatility: np.ndarray
+    unit: float
+
+
+class Trend(NamedTuple):
+    """The straight line through a series: its direction, and how far it climbs.
+
+    Attributes:
+      direction: ``"flat"`` where the climb is under one unit of the channel.
+      strength: 0 none, 1 a drift that still counts as flat, 2 a trend, 3 a strong trend.
+      change: the climb from first to last step in units of the channel.
+    """
+
+    direction: Direction
+    strength: int
+    change: float
+
+
+class Extremes(NamedTuple):
+    """Interior peaks (or dips) of a series.
+
+    Attributes:
+      places: their places, each in [0, 1] from the first step to the last.
+      sure: whether the count stands when the prominence asked for is varied from 0.2 to 0.4.
+    """
+
+    places: tuple[float, ...]
+    sure: bool
+
+
+def fit(windows: np.ndarray) -> Statistics:
+    """Fits a channel's yardsticks on its train windows ``(N, L)``.
+
+    Raises:
+      PacodiError: if the windows are not a finite ``(N, L)`` array or never vary.
+    """
+    windows = np.asarray(windows, dtype=np.float64)
+    if windows.ndim != 2 or windows.shape[0] < 1 or windows.shape[1] < 4:
+        raise PacodiError(
+            f"caption statistics need windows of shape (N, L) with L >= 4, got {windows.shape}; "
+            "pass one channel at a time."
+        )
+    if not np.isfinite(windows).all():
+        raise PacodiError("caption statistics need finite windows; fill or drop missing values.")
+    unit = float(np.sqrt(np.mean(windows.var(axis=1))))
+    if unit == 0.0:
+        raise PacodiError("every train window is constant, so there is nothing to describe.")
+    return Statistics(
+        level=np.quantile(windows, _LEVEL_QUANTILES),
+        spread=np.quantile(np.ptp(windows, axis=1), _GRADE_QUANTILES),
+        volatility=np.quantile(roughness(windows), _GRADE_QUANTILES),
+        unit=unit,
+    )
+
+
+def roughness(series: np.ndarray) -> np.ndarray:
+    """Root mean square distance of each value from the midpoint of its neighbours.
+
+    Straight lines have none, a slow wave little, and jagged series much. Shape ``(…, L)`` to ``(…)``.
+    """
+    series = np.asarray(series, dtype=np.float64)
+    middle = series[..., 1:-1] - 0.5 * (series[..., :-2] + series[..., 2:])
+    return np.sqrt(np.mean(middle**2, axis=-1))
+
+
+def level_grade(value: float, statistics: Statistics) -> int:
+    """Grades a value among the channel's usual ones: 0 very low, 3 normal, 6 very high."""
+    return int(np.searchsorted(statistics.level, value))
+
+
+def spread_grade(series: np.ndarray, statistics: Statistics) -> int:
+    """Grades the range of a series: 0 very narrow to 4 very wide."""
+    return int(np.searchsorted(statistics.spread, np.ptp(series)))
+
+
+def volatility_grade(series: np.ndarray, statistics: Statistics) -> int:
+    """Grades the roughness of a series: 0 very smooth to 4 very volatile."""
+    return int(np.searchsorted(statistics.volatility, roughness(series)))
+
+
+def volatility(series: np.ndarray, statistics: Statistics) -> Grade:
+    """Returns whether the volatility is low (grades 0, 1), medium (2) or high (3, 4)."""
+    return ("low", "low", "medium", "high", "high")[volatility_grade(series, statistics)]
+
+
+def trend(series: np.ndarray, statistics: Statistics) -> Trend:
+    """Measures the least-squares line: its climb over the window in units of the channel."""
+    series = np.asarray(series, dtype=np.float64)
+    time = np.linspace(-0.5, 0.5, series.shape[0])
+    change = float(time @ series / (time @ time)) / statistics.unit
+    strength = int(np.searchsorted((_DRIFT, _TREND, _STRONG_TREND), abs(change), side="right"))
+    direction: Direction = "flat" if strength < 2 else "up" if change > 0 else "down"
+    return Trend(direction, strength, change)
+
+
+def smooth(series: np.ndarray) -> np.ndarray:
+    """Averages each value with its neighbours, weights 1, 2, 1; the ends are repeated."""
+    padded = np.pad(np.asarray(series, dtype=np.float64), 1, mode="edge")
+    return 0.25 * (padded[:-2] + 2.0 * padded[1:-1] + padded[2:])
+
+
+def peaks(series: np.ndarray, statistics: Statistics) -> Extremes:
+    """Finds interior peaks that stand out by 0.3 of the range of the smoothed series.
+
+    A series whose range is under a quarter of the channel's unit has none. Turning the series
+    upside down gives the dips.
+    """
+    smoothed = smooth(series)
+    span = float(np.ptp(smoothed))
+    if span < _FLAT_RANGE * statistics.unit:
+        return Extremes((), sure=True)
+    found, details = find_peaks(smoothed, prominence=_SURE_PROMINENCE[0] * span)
+    prominence = details["prominences"] / span
+    chosen = found[prominence >= _PROMINENCE]
+    sure = len(found) == int(np.sum(prominence >= _SURE_PROMINENCE[1]))
+    return Extremes(tuple(float(i) / (len(smoothed) - 1) for i in chosen), sure)
+
+
+def dips(series: np.ndarray, statistics: Statistics) -> Extremes:
+    """Finds interior dips: the peaks of the series upside down."""
+    return peaks(-np.asarray(series), statistics)
+
+
+def landmarks(series: np.ndarray) -> np.ndarray:
+    """Averages the series around its start, first quarter, middle, third quarter and end, ``(5,)``.
+
+    The weights fall linearly to zero at the neighbouring landmarks.
+    """
+    series = np.asarray(series, dtype=np.float64)
+    time = np.linspace(0.0, 4.0, series.shape[0])
+    weights = np.maximum(0.0, 1.0 - np.abs(time - np.arange(5.0)[:, None]))
+    return weights @ series / weights.sum(axis=1)
+
+
+def cycles(series: np.ndarray, statistics: Statistics) -> int:
+    """Counts the cycles of the dominant period, or returns 0 where no period dominates.
+
+    A period dominates if its bin holds half the power of the detrended series.
+    """
+    series = np.asarray(series, dtype=np.float64)
+    time = np.linspace(-0.5, 0.5, series.shape[0])
+    rest = series - series.mean() - time * (time @ series / (time @ time))
+    if np.ptp(rest) < _FLAT_RANGE * statistics.unit:
+        return 0
+    power = np.abs(np.fft.rfft(rest)[1:]) ** 2
+    strongest = int(np.argmax(power))
+    return strongest + 1 if power[strongest] >= _PERIODIC_SHARE * power.sum() else 0

@@ -1,126 +1,108 @@
-"""Three ways to treat a window's level and scale: not at all, generated, or borrowed.
+"""Level and scale of a window: not touched, generated with it, or borrowed from real windows.
 
-- ``none``: the window's spectrum as it is.
-- ``generated``: instance normalisation, with level and log-scale in the vacant DC slot, diffused
-  and generated with the rest (:mod:`pacodi_jax.level`).
-- ``oracle``: the paper's protocol, for comparison only. Generated shapes are given the level and
-  scale of REAL training windows; whatever is made with it must say so (``label``).
-
-A mode is a tree of arrays plus its length, so it travels with the weights.
+``none`` takes the window's spectrum as it is. ``generated`` normalises each window and carries its
+level and log-scale in the vacant DC bin (:mod:`pacodi_jax.level`). ``oracle`` normalises each
+window and, on the way back, needs the mean and scale of real windows: the paper's protocol, which
+leaks them, for comparison only. Everything made with it says so: :attr:`Statistics.label`.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from pacodi_jax import level, spectrum
-from pacodi_jax.checks import check_rank
-from pacodi_jax.errors import choose
-from pacodi_jax.types import Array, Key, Quadratures
+from pacodi_jax.errors import PacodiError, choose
+from pacodi_jax.types import Array, Quadratures
 
-ORACLE_LABEL = "oracle: level and scale were borrowed from real windows"
-_BANK = 3000
+MODES = ("none", "generated", "oracle")
 
 
-class Plain(NamedTuple):
-    """``none``: no instance normalisation."""
+class Statistics(NamedTuple):
+    """How windows become spectra and back. All methods are for one window and jit.
 
-    length: int
-    arrays: None = None
-    label: str = ""
-
-    @property
-    def variance(self) -> Quadratures:
-        """The Hermitian noise law."""
-        return spectrum.noise_variance(self.length)
-
-    def encode(self, window: Array) -> Quadratures:
-        """The window's half spectrum."""
-        return spectrum.to_spectrum(window)
-
-    def decode(self, key: Key, state: Quadratures) -> Array:
-        """The window of a half spectrum; the key is not used."""
-        return spectrum.to_series(state, self.length)
-
-
-class Generated(NamedTuple):
-    """``generated``: level and log-scale are part of the spectrum."""
-
-    length: int
-    arrays: level.Level
-    label: str = ""
-
-    @property
-    def variance(self) -> Quadratures:
-        """The noise law with imaginary DC alive."""
-        return level.noise_variance(self.length)
-
-    def encode(self, window: Array) -> Quadratures:
-        """The normalised window's half spectrum, level and log-scale in its DC bin."""
-        return level.encode(window, self.arrays)
-
-    def decode(self, key: Key, state: Quadratures) -> Array:
-        """The window with the level and scale that its own DC bin says; the key is not used."""
-        return level.decode(state, self.arrays, self.length)
-
-
-class Bank(NamedTuple):
-    """Levels and scales of real training windows, ``(M, C)`` each, and the floor ``(C,)``."""
-
-    mean: Array
-    scale: Array
-    floor: Array
-
-
-class Oracle(NamedTuple):
-    """``oracle``: a generated shape wears the level and scale of a real training window."""
-
-    length: int
-    arrays: Bank
-    label: str = ORACLE_LABEL
-
-    @property
-    def variance(self) -> Quadratures:
-        """The Hermitian noise law."""
-        return spectrum.noise_variance(self.length)
-
-    def encode(self, window: Array) -> Quadratures:
-        """The normalised window's half spectrum."""
-        return spectrum.to_spectrum(level.standardise(window, self.arrays.floor)[0])
-
-    def decode(self, key: Key, state: Quadratures) -> Array:
-        """The shape with the level and scale of a real window that the key picks."""
-        row = jax.random.randint(key, (), 0, self.arrays.mean.shape[0])
-        shape = spectrum.to_series(state, self.length)
-        return shape * self.arrays.scale[row] + self.arrays.mean[row]
-
-
-Statistics = Plain | Generated | Oracle
-
-
-def _bank(windows: Array) -> Bank:
-    floor = level.fit(windows).floor
-    rows = jnp.linspace(0, windows.shape[0] - 1, min(_BANK, windows.shape[0])).astype(int)
-    _, mean, scale = jax.vmap(lambda window: level.standardise(window, floor))(windows[rows])
-    return Bank(mean, scale, floor)
-
-
-_FIT: dict[str, Callable[[Array], Statistics]] = {
-    "none": lambda windows: Plain(windows.shape[1]),
-    "generated": lambda windows: Generated(windows.shape[1], level.fit(windows)),
-    "oracle": lambda windows: Oracle(windows.shape[1], _bank(windows)),
-}
-STATISTICS = tuple(_FIT)
-
-
-def fit(mode: str, windows: Array) -> Statistics:
-    """Fits a mode to training windows ``(N, L, C)``.
-
-    Args:
+    Attributes:
       mode: ``none``, ``generated`` or ``oracle``.
-      windows: of the training part only.
+      length: steps a window.
+      level: the law of levels and scales in train; ``None`` under ``none``.
     """
-    check_rank("windows", windows, 3, "(N, L, C)")
-    return choose("statistics", mode, _FIT)(windows)
+
+    mode: str
+    length: int
+    level: level.Level | None
+
+    @property
+    def label(self) -> str:
+        """One line for samples and reports."""
+        if self.mode == "oracle":
+            return "statistics=oracle: level and scale of REAL windows, not generated"
+        return f"statistics={self.mode}"
+
+    @property
+    def variance(self) -> Quadratures:
+        """The noise law ``(K, 1)`` a part; under ``generated`` the imaginary DC slot is live."""
+        module = level if self.mode == "generated" else spectrum
+        return module.noise_variance(self.length)
+
+    def encode(self, window: Array) -> Quadratures:
+        """Takes a window ``(L, C)`` to the spectrum ``(K, C)`` that is diffused."""
+        if self.level is None:
+            return spectrum.to_spectrum(window)
+        if self.mode == "generated":
+            return level.encode(window, self.level)
+        return spectrum.to_spectrum(level.standardise(window, self.level.floor)[0])
+
+    def decode(
+        self, clean: Quadratures, mean: Array | None = None, scale: Array | None = None
+    ) -> Array:
+        """Takes a spectrum ``(K, C)`` back to a window ``(L, C)``.
+
+        Args:
+          clean: the spectrum.
+          mean: ``(C,)`` a real window's mean; for ``oracle``, and refused otherwise.
+          scale: ``(C,)`` a real window's scale; the same.
+        """
+        if (self.mode == "oracle") != (mean is not None and scale is not None):
+            raise PacodiError(
+                "statistics='oracle' needs the mean and scale of real windows to decode; "
+                "the other modes take none"
+            )
+        if self.mode == "generated" and self.level is not None:
+            return level.decode(clean, self.level, self.length)
+        series = spectrum.to_series(clean, self.length)
+        return series if mean is None or scale is None else series * scale + mean
+
+    def real(self, window: Array) -> tuple[Array, Array]:
+        """The mean and scale ``(C,)`` of a real window, which ``oracle`` borrows."""
+        if self.level is None:
+            raise PacodiError("statistics='none' has no mean and scale")
+        _, mean, scale = level.standardise(window, self.level.floor)
+        return mean, scale
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The fitted numbers by name, to be saved beside the weights; empty under ``none``."""
+        return (
+            {}
+            if self.level is None
+            else {k: np.asarray(v) for k, v in self.level._asdict().items()}
+        )
+
+    @classmethod
+    def from_arrays(cls, mode: str, length: int, arrays: dict[str, np.ndarray]) -> "Statistics":
+        """Reads what :meth:`to_arrays` gave."""
+        choose("statistics", mode, dict.fromkeys(MODES))
+        if mode == "none":
+            return cls(mode, length, None)
+        if set(arrays) != set(level.Level._fields):
+            raise PacodiError(f"statistics={mode!r} needs the arrays {level.Level._fields}")
+        return cls(mode, length, level.Level(**{k: jnp.asarray(v) for k, v in arrays.items()}))
+
+
+def encoder(mode: str, windows: Array | np.ndarray) -> Statistics:
+    """Fits the statistics of ``mode`` to scaled training windows ``(N, L, C)``."""
+    choose("statistics", mode, dict.fromkeys(MODES))
+    length = windows.shape[1]
+    if mode == "none":
+        return Statistics(mode, length, None)
+    return Statistics(mode, length, jax.jit(level.fit)(jnp.asarray(windows)))

@@ -1,0 +1,191 @@
+"""Batches as a pure function of seed and step: resuming needs no iterator state.
+
+Epoch after epoch, every example is seen once in an order that no permutation array holds: a keyed
+Feistel network permutes the positions of an epoch one by one.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from pacodi_jax.data.windows import WindowSet
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.types import Array
+
+_ROUNDS = 6
+
+
+def indices(seed: int, step: Array | int, batch: int, count: int) -> Array:
+    """Returns which of ``count`` examples step ``step`` sees: ``(batch,)`` int32.
+
+    Position ``p = step·batch + j`` belongs to epoch ``p // count``, and the epoch's own
+    permutation says which example that is. So every run of ``count`` positions that begins an epoch
+    holds each example once. The one batch that straddles two epochs may hold an example twice.
+
+    Args:
+      seed: of the order; static.
+      step: from 0, may be traced.
+      batch: examples a step; static.
+      count: examples in all; static, below 2**30.
+
+    Returns:
+      Numbers below ``count``.
+    """
+    epoch, position = _divide(jnp.asarray(step, jnp.uint32), batch, count)
+    position = position + jnp.arange(batch, dtype=jnp.uint32)
+    epoch = epoch + position // np.uint32(count)
+    position = position % np.uint32(count)
+
+    def walk(state: tuple[Array, Array]) -> tuple[Array, Array]:
+        value, outside = state
+        value = jnp.where(outside, permute(jnp, seed, epoch, value, count), value)
+        return value, value >= np.uint32(count)
+
+    start = (position, jnp.ones(position.shape, bool))
+    value, _ = jax.lax.while_loop(lambda state: state[1].any(), walk, start)
+    return value.astype(jnp.int32)
+
+
+def host_indices(seed: int, step: int, batch: int, count: int) -> np.ndarray:
+    """The same as :func:`indices`, in numpy, for readers that gather on the host."""
+    position = step * batch + np.arange(batch, dtype=np.int64)
+    epoch = (position // count).astype(np.uint32)
+    value = permute(np, seed, epoch, (position % count).astype(np.uint32), count)
+    while (outside := value >= count).any():
+        value = np.where(outside, permute(np, seed, epoch, value, count), value)
+    return value.astype(np.int32)
+
+
+def permute(xp: Any, seed: int, epoch: Any, value: Any, count: int) -> Any:
+    """One pass of the keyed Feistel network on ``[0, 4^h)``, the smallest such range over count.
+
+    A bijection for every ``seed`` and ``epoch``; values that leave ``[0, count)`` are passed
+    through again until they come back (cycle walking), which keeps it one.
+    """
+    half = max((max(count - 1, 1).bit_length() + 1) // 2, 1)
+    mask = np.uint32(2**half - 1)
+    left, right = value >> np.uint32(half), value & mask
+    key = _mix(epoch ^ np.uint32(seed & 0xFFFFFFFF))
+    for number in range(_ROUNDS):
+        salt = np.uint32((0x9E3779B9 * (number + 1)) & 0xFFFFFFFF)
+        left, right = right, left ^ (_mix(right ^ _mix(key + salt)) & mask)
+    return (left << np.uint32(half)) | right
+
+
+def _mix(x: Any) -> Any:
+    """A 32-bit finaliser: every input bit flips every output bit about half the time."""
+    x = (x ^ (x >> np.uint32(16))) * np.uint32(0x7FEB352D)
+    x = (x ^ (x >> np.uint32(15))) * np.uint32(0x846CA68B)
+    return x ^ (x >> np.uint32(16))
+
+
+def _divide(step: Array, batch: int, count: int) -> tuple[Array, Array]:
+    """``divmod(step · batch, count)`` in 32 bits, bit by bit of ``step``, without overflow."""
+    if not 0 < count < 2**30 or batch < 1:
+        raise PacodiError(f"batch={batch}, count={count}: a batch holds 1 or more of 1 … 2**30")
+    quotient, rest = jnp.uint32(0), jnp.uint32(0)
+    for bit in range(32):
+        whole, part = divmod(batch << bit, count)
+        on = (step >> np.uint32(bit)) & np.uint32(1)
+        rest = rest + on * np.uint32(part)
+        carry = (rest >= np.uint32(count)).astype(jnp.uint32)
+        rest = rest - carry * np.uint32(count)
+        quotient = quotient + on * np.uint32(whole & 0xFFFFFFFF) + carry
+    return quotient, rest
+
+
+class Resident(NamedTuple):
+    """A part of a split on the device: one array of rows, and where each window begins.
+
+    A pytree, so that it can be an argument of the jitted step; windows are gathered inside it and
+    never stored, which takes ``length / stride`` times less memory than an array of windows.
+
+    Attributes:
+      series: ``(T, C)`` float32.
+      starts: ``(N,)`` int32.
+      condition: ``(N, E)`` float32 or ``None``.
+      offsets: ``(L,)`` int32, the steps of a window.
+    """
+
+    series: Array
+    starts: Array
+    condition: Array | None
+    offsets: Array
+
+    @property
+    def size(self) -> int:
+        """How many windows there are."""
+        return self.starts.shape[0]
+
+    def take(self, chosen: Array) -> tuple[Array, Array | None]:
+        """Gathers windows ``(B, L, C)`` and conditions ``(B, E)`` by ``(B,)`` indices; jittable."""
+        rows = self.starts[chosen][:, None] + self.offsets
+        return self.series[rows], None if self.condition is None else self.condition[chosen]
+
+
+def part(count: int, host: int, hosts: int) -> np.ndarray:
+    """Which examples host ``host`` of ``hosts`` holds: every ``hosts``-th, the same number each.
+
+    No two hosts hold the same example. Up to ``hosts − 1`` examples at the end are left to none.
+    """
+    if not 0 <= host < hosts:
+        raise PacodiError(f"host={host} of {hosts}: accepted are 0 … {hosts - 1}")
+    if count < hosts:
+        raise PacodiError(f"{count} windows cannot be shared by {hosts} hosts")
+    return np.arange(host, count - count % hosts, hosts)
+
+
+def resident(windows: WindowSet, *, host: int = 0, hosts: int = 1) -> Resident:
+    """Puts a window set, or this host's part of it, on the default device.
+
+    Args:
+      windows: the part of a split.
+      host: this process's number.
+      hosts: how many processes share the windows.
+
+    Returns:
+      What the step gathers from. Rows that none of its windows touch are left behind.
+    """
+    chosen = part(len(windows), host, hosts)
+    starts = windows.starts[chosen].astype(np.int64)
+    low, high = int(starts.min()), int(starts.max()) + windows.length
+    if high - low >= 2**31:
+        raise PacodiError("more than 2**31 rows do not fit one device array: stream them")
+    condition = windows.condition()
+    return Resident(
+        jnp.asarray(windows.series[low:high]),
+        jnp.asarray((starts - low).astype(np.int32)),
+        None if condition is None else jnp.asarray(condition[chosen]),
+        jnp.arange(windows.length, dtype=jnp.int32),
+    )
+
+
+class Steps:
+    """Batches of a :class:`Resident`, step after step, with the interface of a stream.
+
+    A training step that gathers inside ``jit`` calls :func:`indices` and :meth:`Resident.take`
+    itself and needs none of this.
+    """
+
+    def __init__(self, data: Resident, *, seed: int, batch: int):
+        self._step = 0
+        self._take = jax.jit(lambda step: data.take(indices(seed, step, batch, data.size)))
+
+    def __iter__(self) -> Iterator[tuple[Array, Array | None]]:
+        return self
+
+    def __next__(self) -> tuple[Array, Array | None]:
+        self._step += 1
+        return self._take(self._step - 1)
+
+    def state(self) -> bytes:
+        """Returns what :meth:`restore` needs to go on from here."""
+        return json.dumps({"step": self._step}).encode()
+
+    def restore(self, state: bytes) -> None:
+        """Goes on from where :meth:`state` was taken."""
+        self._step = int(json.loads(state)["step"])

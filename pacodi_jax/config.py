@@ -9,9 +9,10 @@ from typing import Any
 
 from ml_collections import ConfigDict
 
+from pacodi_jax.data.statistics import MODES
 from pacodi_jax.errors import PacodiError, choose, nearest
-from pacodi_jax.models import LOSSES, MODELS, PARAMETERISATIONS, STATISTICS, TIMES, WEIGHTINGS
-from pacodi_jax.networks import DTYPES, INTERACTIONS
+from pacodi_jax.models import LOSSES, MODELS, PARAMETERISATIONS, TIMES, WEIGHTINGS
+from pacodi_jax.networks.backbones import DTYPES, INTERACTIONS
 from pacodi_jax.parallel import BACKENDS
 from pacodi_jax.schedule import SCHEDULES
 from pacodi_jax.solvers import GRIDS, SOLVERS
@@ -25,7 +26,7 @@ CHOICES: dict[str, Sequence[str]] = {
     "model.dtype": tuple(DTYPES),
     "diffusion.variant": ("sde", "ddpm"),
     "diffusion.schedule": tuple(SCHEDULES),
-    "diffusion.statistics": STATISTICS,
+    "diffusion.statistics": MODES,
     "diffusion.parameterisation": PARAMETERISATIONS,
     "diffusion.loss": LOSSES,
     "diffusion.weighting": WEIGHTINGS,

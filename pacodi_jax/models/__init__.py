@@ -1,7 +1,14 @@
 """Generators behind one protocol, in one dict: PaCoDi and its relatives from the same code."""
 
-from pacodi_jax.data.statistics import STATISTICS
-from pacodi_jax.models.build import MODELS, Architecture, Settings, build
+from pacodi_jax.models.build import (
+    MODELS,
+    Architecture,
+    Fitted,
+    Settings,
+    build,
+    fit,
+    make_sampler,
+)
 from pacodi_jax.models.spectral import (
     LOSSES,
     PARAMETERISATIONS,
@@ -16,14 +23,16 @@ __all__ = [
     "LOSSES",
     "MODELS",
     "PARAMETERISATIONS",
-    "STATISTICS",
     "TIMES",
     "WEIGHTINGS",
     "Architecture",
     "Batch",
+    "Fitted",
     "Sampler",
     "Settings",
     "SpectralDiffusion",
     "TrainState",
     "build",
+    "fit",
+    "make_sampler",
 ]

@@ -10,6 +10,7 @@ from pacodi_jax import wiener
 from pacodi_jax.data import statistics
 from pacodi_jax.data.statistics import Statistics
 from pacodi_jax.errors import choose
+from pacodi_jax.level import Level
 from pacodi_jax.models import views
 from pacodi_jax.models.spectral import Process, Sampler, SpectralDiffusion
 from pacodi_jax.models.times import time_sampler
@@ -19,6 +20,8 @@ from pacodi_jax.schedule import SCHEDULES
 from pacodi_jax.solvers import SOLVERS, StepRule, time_grid
 from pacodi_jax.types import Array, Quadratures, Schedule
 from pacodi_jax.wiener import Moments
+
+_BORROWED = 3000
 
 
 class Architecture(NamedTuple):
@@ -55,18 +58,21 @@ class Fitted(NamedTuple):
 
     Attributes:
       moments: of the training spectra.
-      level: the arrays of the statistics mode, or None.
+      level: the law of levels and scales; None under statistics ``none``.
+      borrowed: mean and scale of real windows, ``(M, C)`` each; under ``oracle`` only.
     """
 
     moments: Moments
-    level: Any
+    level: Level | None
+    borrowed: tuple[Array, Array] | None
 
 
 def fit(mode: str, windows: Array) -> tuple[Statistics, Fitted]:
     """Fits level statistics and spectral moments to training windows ``(N, L, C)``."""
-    coding = statistics.fit(mode, windows)
+    coding = statistics.encoder(mode, windows)
     spectra = jax.jit(jax.vmap(coding.encode))(windows)
-    return coding, Fitted(wiener.fit(spectra), coding.arrays)
+    borrowed = jax.vmap(coding.real)(windows[:_BORROWED]) if mode == "oracle" else None
+    return coding, Fitted(wiener.fit(spectra), coding.level, borrowed)
 
 
 def make_schedule(settings: Settings) -> Schedule:
@@ -197,6 +203,7 @@ def build(
     return SpectralDiffusion(
         view,
         coding,
+        fitted.borrowed,
         process,
         sampler,
         optax.with_extra_args_support(optimiser),

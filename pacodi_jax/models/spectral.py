@@ -62,6 +62,7 @@ class SpectralDiffusion:
     Attributes:
       view: the network as a function of spectra.
       statistics: how windows become spectra and back.
+      borrowed: real windows' mean and scale, ``(M, C)`` each, under ``oracle``; else None.
       process: the forward process and the training target.
       sampler: how samples are drawn.
       optimiser: an optax chain; averaging over devices, if any, is its first link.
@@ -71,6 +72,7 @@ class SpectralDiffusion:
 
     view: View
     statistics: Statistics
+    borrowed: tuple[Array, Array] | None
     process: Process
     sampler: Sampler
     optimiser: optax.GradientTransformationExtraArgs
@@ -164,12 +166,14 @@ class SpectralDiffusion:
 
         return denoise
 
-    def _draw_one(self, params: Any, key: Key, condition: Array | None) -> Array:
+    def _draw_one(
+        self, params: Any, key: Key, condition: Array | None, borrowed: tuple[Array, Array] | None
+    ) -> Array:
         denoiser = self.denoiser(params)
         if condition is not None:
             bound = self.denoiser(params, condition)
             denoiser = guidance.classifier_free(bound, denoiser, self.sampler.guidance)
-        start_key, step_key, decode_key = jax.random.split(key, 3)
+        start_key, step_key = jax.random.split(key)
         spectrum = draw(
             self.sampler.rule,
             denoiser,
@@ -179,7 +183,7 @@ class SpectralDiffusion:
             self._start(start_key),
             self.sampler.times,
         )
-        return self.statistics.decode(decode_key, spectrum)
+        return self.statistics.decode(spectrum, *(borrowed or ()))
 
     def _start(self, key: Key) -> Quadratures:
         """The first state: in Wiener coordinates from the fitted moments, else from N(0, V)."""
@@ -188,7 +192,19 @@ class SpectralDiffusion:
             return sample_noise(key, self.statistics.variance, channels)
         return wiener.start(key, *self._coordinates(self.sampler.times[0]))
 
-    def sample(self, key: Key, params: Any, count: int, condition: Array | None = None) -> Array:
+    @cached_property
+    def _draw_block(self) -> Callable[..., Array]:
+        """Draws a block of windows: one compiled program for all blocks."""
+        return jax.jit(jax.vmap(self._draw_one, in_axes=(None, 0, 0, 0)))
+
+    def sample(
+        self,
+        key: Key,
+        params: Any,
+        count: int,
+        condition: Array | None = None,
+        borrowed: tuple[Array, Array] | None = None,
+    ) -> Array:
         """Draws ``count`` windows ``(count, L, C)``; window i depends only on (key, i).
 
         Args:
@@ -196,22 +212,25 @@ class SpectralDiffusion:
           params: of the network; training hands over the moving average.
           count: how many.
           condition: ``(count, E)``, a row for each window.
+          borrowed: under ``oracle``, the mean and scale ``(count, C)`` that the windows shall
+            wear; by default those of training windows in turn.
         """
         size = min(self.sampler.block, count)
         blocks = []
         for first in range(0, count, size):
             rows = jnp.minimum(jnp.arange(first, first + size), count - 1)
             keys = jax.vmap(partial(jax.random.fold_in, key))(rows)
+            worn = (
+                self._borrow(rows)
+                if borrowed is None
+                else jax.tree.map(lambda real, rows=rows: jnp.asarray(real)[rows], borrowed)
+            )
             given = None if condition is None else condition[rows]
-            blocks.append(self._draw_block(params, keys, given))
+            blocks.append(self._draw_block(params, keys, given, worn))
         return jnp.concatenate(blocks)[:count]
 
-    @cached_property
-    def _draw_block(self) -> Callable[[Any, Key, Array | None], Array]:
-        """Draws a block of windows: one compiled program for all blocks."""
-
-        def block(params: Any, keys: Key, condition: Array | None) -> Array:
-            axes = (None, 0, None if condition is None else 0)
-            return jax.vmap(self._draw_one, in_axes=axes)(params, keys, condition)
-
-        return jax.jit(block)
+    def _borrow(self, rows: Array) -> tuple[Array, Array] | None:
+        if self.borrowed is None:
+            return None
+        mean, scale = self.borrowed
+        return mean[rows % len(mean)], scale[rows % len(scale)]

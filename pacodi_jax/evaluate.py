@@ -1,0 +1,87 @@
+"""What is done with a trained run: draw samples to files, and score them."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from pacodi_jax import pictures
+from pacodi_jax.checkpoint import write_text
+from pacodi_jax.data import Dataset
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.run import Trained
+
+#: Added to the run's seed, so that samples do not share training's random numbers.
+SAMPLE_STREAM = 1
+
+
+def sample_key(seed: int) -> jax.Array:
+    """The key of a run's samples: ``load(workdir).sample(sample_key(seed), n)`` repeats them."""
+    return jax.random.fold_in(jax.random.key(seed), SAMPLE_STREAM)
+
+
+def write_samples(
+    trained: Trained,
+    folder: Path,
+    count: int,
+    seed: int,
+    *,
+    condition: np.ndarray | None = None,
+    dataset: Dataset | None = None,
+    note: dict[str, Any] | None = None,
+) -> list[Path]:
+    """Draws windows and writes them as the user's kind of table, as ``.npy`` and as a picture.
+
+    Args:
+      trained: the generator.
+      folder: where to write ``samples.*``; made if it is not there.
+      count: how many windows.
+      seed: of the draw; the same seed draws the same windows.
+      condition: ``(count, E)``, for a conditional model.
+      dataset: if given, its training windows are drawn beside the samples.
+      note: more facts for ``samples.json``, for example the text of a condition.
+
+    Returns:
+      The files written.
+    """
+    if count < 1:
+        raise PacodiError(f"--samples={count}; accepted: 1, 2, 3, …")
+    folder.mkdir(parents=True, exist_ok=True)
+    scaled = trained.sample_scaled(sample_key(seed), count, condition)
+    windows = trained.recipe.unscale(scaled)
+    table = trained.recipe.write(scaled, folder / f"samples{_table_kind(trained)}")
+    array = _write_array(windows, folder / "samples.npy")
+    facts = {
+        "windows": count,
+        "seed": seed,
+        "label": trained.label or "honest: nothing of a real window was used to sample",
+        "sampler": trained.config.sample.to_dict(),
+        "model": trained.card,
+        **(note or {}),
+    }
+    described = folder / "samples.json"
+    write_text(described, json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
+    real = None
+    if dataset is not None:
+        rows = np.linspace(0, len(dataset.train) - 1, 24).astype(int)
+        real = trained.recipe.unscale(dataset.train.take(rows))
+    picture = pictures.windows(
+        windows, trained.recipe.channels, folder / "samples.png", real=real, title=trained.label
+    )
+    return [table, array, described, picture]
+
+
+def _table_kind(trained: Trained) -> str:
+    """The source's kind of table; array sources get a CSV beside the ``.npy``."""
+    return ".csv" if trained.recipe.kind in (".npy", ".npz") else trained.recipe.kind
+
+
+def _write_array(windows: np.ndarray, path: Path) -> Path:
+    temporary = path.with_name(f".{path.name}.part")
+    with temporary.open("wb") as file:
+        np.save(file, windows.astype(np.float32), allow_pickle=False)
+    os.replace(temporary, path)
+    return path

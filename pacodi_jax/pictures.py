@@ -1,0 +1,78 @@
+"""Pictures of a run: windows side by side and the loss curve. Arrays in, files out."""
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+REAL, SYNTHETIC = "#0072b2", "#d55e00"  # Okabe–Ito blue and vermilion: distinct to all eyes
+_ROWS = 4
+_LINES = 24
+
+
+def _save(figure: Figure, path: Path) -> Path:
+    FigureCanvasAgg(figure)
+    temporary = path.with_name(f".{path.name}.part")
+    figure.savefig(temporary, format="png", dpi=130)
+    os.replace(temporary, path)
+    return path
+
+
+def windows(
+    synthetic: np.ndarray,
+    channels: Sequence[str],
+    path: Path,
+    *,
+    real: np.ndarray | None = None,
+    title: str = "",
+) -> Path:
+    """Draws some windows of each channel, real on the left (if given) and synthetic on the right.
+
+    Args:
+      synthetic: ``(N, L, C)`` in the user's units.
+      channels: C names; the first four are drawn.
+      path: of the PNG.
+      real: ``(M, L, C)`` in the user's units.
+      title: a line above, for example the label of a protocol that leaks.
+    """
+    sides = [("synthetic", synthetic, SYNTHETIC)]
+    if real is not None:
+        sides.insert(0, ("real", real, REAL))
+    rows = min(_ROWS, len(channels))
+    figure = Figure(figsize=(4.6 * len(sides), 0.5 + 1.7 * rows), layout="constrained")
+    axes = figure.subplots(rows, len(sides), sharex=True, sharey="row", squeeze=False)
+    for column, (name, values, colour) in enumerate(sides):
+        axes[0][column].set_title(name, color=colour, fontweight="bold")
+        for row in range(rows):
+            lines = values[:_LINES, :, row].T
+            axes[row][column].plot(lines, color=colour, alpha=0.35, linewidth=1)
+            axes[row][column].spines[["top", "right"]].set_visible(False)
+    for row in range(rows):
+        axes[row][0].set_ylabel(channels[row])
+    for side in axes[-1]:
+        side.set_xlabel("step")
+    if title:
+        figure.suptitle(title, fontsize="small")
+    return _save(figure, path)
+
+
+def loss_curve(metrics: Path, path: Path) -> Path:
+    """Draws the loss in ``metrics.jsonl``, and the validation loss where there is one."""
+    lines = [json.loads(line) for line in metrics.read_text().splitlines()]
+    figure = Figure(figsize=(6, 3.2), layout="constrained")
+    axes = figure.subplots()
+    for name, colour in (("loss", REAL), ("validation", SYNTHETIC)):
+        points = [(line["step"], line[name]) for line in lines if name in line]
+        if points:
+            axes.plot(
+                *zip(*points, strict=True), color=colour, label=name, marker=".", markersize=3
+            )
+    axes.set_xlabel("step")
+    axes.set_ylabel("loss")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+    return _save(figure, path)

@@ -1,0 +1,200 @@
+"""A run: from settings to data and a generator, and from a run's folder back to a generator."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from ml_collections import ConfigDict
+
+from pacodi_jax import config as configuration
+from pacodi_jax import data, models
+from pacodi_jax.checkpoint import load_weights
+from pacodi_jax.data import Dataset, Recipe, statistics
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.types import Array, Key
+
+WEIGHTS, RECIPE, SETTINGS = "model.safetensors", "recipe.json", "config.json"
+
+
+def load_data(config: ConfigDict) -> Dataset:
+    """The data set that a config asks for."""
+    wanted = config.data
+    return data.load(
+        wanted.source,
+        path=wanted.path or None,
+        length=wanted.length,
+        stride=wanted.stride,
+        protocol=wanted.protocol,
+        split=wanted.split,
+        fractions=wanted.fractions,
+        scaling=wanted.scaling,
+        time=wanted.time or None,
+        time_format=wanted.time_format or None,
+        id=wanted.id or None,
+        channels=wanted.channels or None,
+        static=wanted.static,
+        missing=wanted.missing,
+        max_gap=wanted.max_gap,
+        seed=config.seed,
+    )
+
+
+def build_generator(
+    config: ConfigDict,
+    coding: statistics.Statistics,
+    fitted: models.Fitted,
+    *,
+    condition_width: int = 0,
+    optimiser: optax.GradientTransformation | None = None,
+) -> models.SpectralDiffusion:
+    """The generator that a config asks for; without an optimiser it can only sample."""
+    settings = models.Settings(**config.diffusion)
+    wanted = config.sample
+    sampler = models.make_sampler(
+        settings,
+        fitted,
+        coding.variance,
+        solver=wanted.solver,
+        steps=wanted.steps,
+        grid=wanted.grid,
+        guidance=wanted.guidance,
+        block=wanted.batch,
+        eta=wanted.eta,
+        posterior_variance=wanted.posterior_variance,
+    )
+    return models.build(
+        models.Architecture(**config.model),
+        settings,
+        coding,
+        fitted,
+        sampler=sampler,
+        optimiser=optimiser or optax.identity(),
+        batch=config.train.batch,
+        ema_decay=config.train.ema,
+        condition_width=condition_width,
+    )
+
+
+def weights(fitted: models.Fitted, params: Any) -> dict[str, Any]:
+    """What ``model.safetensors`` holds: the averaged parameters and what was fitted to train."""
+    return {"params": params, "fitted": fitted}
+
+
+def card(config: ConfigDict, dataset: Dataset, step: int) -> dict[str, Any]:
+    """The plain facts of a trained model, which :func:`load` and a reader need."""
+    return {
+        "model": config.model.name,
+        "data": dataset.recipe.label,
+        "licence": dataset.recipe.licence,
+        "fingerprint": dataset.fingerprint,
+        "protocol": config.data.protocol,
+        "statistics": config.diffusion.statistics,
+        "length": config.data.length,
+        "channels": list(dataset.recipe.live_channels),
+        "train_windows": len(dataset.train),
+        "condition_width": sum(_width(dataset.train.condition())),
+        "steps": step,
+    }
+
+
+def _width(condition: np.ndarray | None) -> tuple[int, ...]:
+    return () if condition is None else condition.shape[1:]
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A trained generator that speaks the user's units.
+
+    Attributes:
+      generator: the model.
+      params: its averaged parameters.
+      recipe: the way back to the user's table.
+      config: the settings of its run.
+      card: plain facts of the model.
+    """
+
+    generator: models.SpectralDiffusion
+    params: Any
+    recipe: Recipe
+    config: ConfigDict
+    card: dict[str, Any]
+
+    @property
+    def label(self) -> str:
+        """What every file made with this model must say; empty for an honest one."""
+        parts = [self.recipe.label] if self.recipe.protocol == "paper" else []
+        oracle = self.config.diffusion.statistics == "oracle"
+        parts += [self.generator.statistics.label] if oracle else []
+        return "; ".join(parts)
+
+    def sample_scaled(self, key: Key, count: int, condition: Array | None = None) -> np.ndarray:
+        """Draws ``count`` windows ``(count, L, C_live)`` in the model's scale."""
+        return np.asarray(self.generator.sample(key, self.params, count, condition))
+
+    def sample(self, key: Key, count: int, condition: Array | None = None) -> np.ndarray:
+        """Draws ``count`` windows in the user's units, ``(count, L, C)`` float64.
+
+        Args:
+          key: random key; window i depends only on (key, i).
+          count: how many.
+          condition: ``(count, E)``, or one row ``(E,)`` for all; only for a conditional model.
+        """
+        if count < 1:
+            raise PacodiError(f"count={count}; accepted: 1, 2, 3, …")
+        if condition is not None:
+            condition = jnp.broadcast_to(jnp.asarray(condition), (count, np.shape(condition)[-1]))
+        return self.recipe.unscale(self.sample_scaled(key, count, condition))
+
+
+def load(workdir: str | Path, config: ConfigDict | None = None) -> Trained:
+    """Loads a trained generator from its run folder; the data are not needed.
+
+    Args:
+      workdir: the folder that training wrote.
+      config: settings to sample with instead of the run's own; the model's stay as trained.
+
+    Raises:
+      PacodiError: if the folder is not a finished run, or is damaged.
+
+    Example:
+      >>> windows = pacodi_jax.load("runs/etth1").sample(jax.random.key(0), 100)
+    """
+    folder = Path(workdir)
+    missing = [n for n in (SETTINGS, RECIPE, WEIGHTS) if not (folder / n).is_file()]
+    if missing:
+        raise PacodiError(
+            f"{folder} is not a trained run: {', '.join(missing)} is not there. "
+            "Train first: python -m pacodi_jax.main --config=… --workdir=… --mode=train"
+        )
+    stored = configuration.from_json((folder / SETTINGS).read_text())
+    if config is not None:
+        stored = ConfigDict({**stored.to_dict(), "sample": config.sample.to_dict()}).lock()
+    facts = json.loads((folder / "model.json").read_text())
+    recipe = Recipe.from_json((folder / RECIPE).read_text())
+    template = _template(stored, facts)
+    found, facts = load_weights(folder / WEIGHTS, template)
+    mode, length = stored.diffusion.statistics, stored.data.length
+    fitted = jax.tree.map(jnp.asarray, found["fitted"])
+    coding = statistics.Statistics(mode, length, fitted.level)
+    generator = build_generator(stored, coding, fitted, condition_width=facts["condition_width"])
+    params = jax.tree.map(jnp.asarray, found["params"])
+    return Trained(generator, params, recipe, stored, facts)
+
+
+def _template(config: ConfigDict, facts: dict[str, Any]) -> dict[str, Any]:
+    """The shapes of what ``model.safetensors`` must hold, by tracing alone."""
+    length, channels = config.data.length, len(facts["channels"])
+    windows = jnp.zeros((2, length, channels)) + jnp.arange(2.0)[:, None, None]
+    coding, fitted = models.fit(config.diffusion.statistics, windows)
+    shape = jax.ShapeDtypeStruct((facts["train_windows"], length, channels), jnp.float32)
+    fitted_shapes = jax.eval_shape(lambda w: models.fit(config.diffusion.statistics, w)[1], shape)
+    width = facts["condition_width"]
+    generator = build_generator(config, coding, fitted, condition_width=width)
+    batch = models.Batch(windows, jnp.arange(2), jnp.zeros((2, width)) if width else None)
+    state = jax.eval_shape(generator.init, jax.random.key(0), batch)
+    return weights(fitted_shapes, state.params)

@@ -56,9 +56,9 @@ def read(
     """
     choose("source", source, dict.fromkeys(SOURCES))
     if source != "table":
-        roles: dict[str, object] = {"time": time, "time_format": time_format, "id": id}
-        roles |= {"text": text, "static": static or None, "missing": missing}
-        asked = [name for name, value in roles.items() if value is not None]
+        roles: dict[str, object] = {"time": tuple(time or ()), "time_format": time_format, "id": id}
+        roles |= {"text": text, "static": tuple(static), "missing": missing}
+        asked = [name for name, value in roles.items() if value not in (None, "", ())]
         if asked:
             raise PacodiError(f"{asked[0]}= belongs to source='table'; {source} knows its own")
     if source == "sines":

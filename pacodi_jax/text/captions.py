@@ -1,8 +1,8 @@
 """Captions of any window: deterministic sentences on its shape, in several phrasings.
 
-``caption(window, seed, split=…, statistics=…)`` words the measured properties of a window. The seed
-picks frames, synonyms, the order of the facts and, unless all are asked for, how many of them are told,
-so that short requests ("two peaks") are as familiar to a model as full descriptions.
+``caption(window, seed, split=…, statistics=…)`` words the measured properties of a window. The
+seed picks frames, synonyms, the order of the facts and, unless all are asked for, how many of them
+are told, so that short requests ("two peaks") are as familiar to a model as full descriptions.
 """
 
 import random

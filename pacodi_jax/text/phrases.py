@@ -3,7 +3,7 @@
 A caption is made of facts. Each fact has frames for training and other frames that are held out:
 no held-out frame is ever trained on, so scores on them measure new sentences. The words for grades
 and places are shared, since an encoder without weights cannot know a synonym that it never saw.
-Inside a fact no comma is used but between parts that stand alone, so that a clause can be read by itself.
+Inside a fact a comma only parts what stands alone, so that a clause can be read by itself.
 """
 
 from typing import Literal, NamedTuple

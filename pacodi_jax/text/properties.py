@@ -93,7 +93,7 @@ def fit(windows: np.ndarray) -> Statistics:
 def roughness(series: np.ndarray) -> np.ndarray:
     """Root mean square distance of each value from the midpoint of its neighbours.
 
-    Straight lines have none, a slow wave little, and jagged series much. Shape ``(…, L)`` to ``(…)``.
+    Straight lines have none, a slow wave little, jagged series much. Shape ``(…, L)`` to ``(…)``.
     """
     series = np.asarray(series, dtype=np.float64)
     middle = series[..., 1:-1] - 0.5 * (series[..., :-2] + series[..., 2:])

@@ -1,5 +1,6 @@
-"""A series as a short story: the fewest straight pieces that tell it, each rising, falling or flat."""
+"""A series as a short story: the fewest straight pieces that tell it, each with a direction."""
 
+import itertools
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -51,7 +52,8 @@ def _knots(series: np.ndarray) -> list[int]:
     """The fewest knots whose polyline explains 85 % of the variance, at most four pieces."""
     costs = _costs(series)
     enough = (1.0 - _EXPLAINED) * float(np.sum((series - series.mean()) ** 2))
-    best, origins = costs[0], []
+    best = costs[0]
+    origins: list[np.ndarray] = []
     while best[-1] > enough and len(origins) + 1 < _MOST:
         candidates = best[:, None] + costs
         origins.append(np.argmin(candidates, axis=0))
@@ -89,13 +91,13 @@ def _merge(pieces: list[Segment]) -> tuple[Segment, ...]:
 def segments(series: np.ndarray, statistics: Statistics) -> tuple[Segment, ...]:
     """Tells a series ``(L,)`` as one to four pieces in order of time.
 
-    The pieces are the polyline with the fewest knots on the smoothed series that explains 85 % of its
-    variance (dynamic programming); a piece is flat if it climbs less than 0.2 of the window's range
-    or 0.3 of the channel's unit.
+    The pieces are the polyline with the fewest knots on the smoothed series that explains 85 % of
+    its variance (dynamic programming); a piece is flat if it climbs less than 0.2 of the window's
+    range or 0.3 of the channel's unit.
     """
     smoothed = smooth(series)
     span = float(np.ptp(smoothed))
     flat = max(_FLAT_SHARE * span, _FLAT_UNITS * statistics.unit)
     knots = _knots(smoothed)
-    ends = zip(knots[:-1], knots[1:], strict=True)
-    return _merge([_describe(smoothed, first, last, flat, span) for first, last in ends])
+    pieces = [_describe(smoothed, a, b, flat, span) for a, b in itertools.pairwise(knots)]
+    return _merge(pieces)

@@ -1,1 +1,19 @@
-"""Text encoders behind one interface: ``ENCODERS[name](**options) -> Encoder``."""
+"""Text encoders behind one interface: ``choose("encoder", name, ENCODERS)(**options)``."""
+
+from collections.abc import Callable
+
+from pacodi_jax.text.encoders.endpoint import Endpoint
+from pacodi_jax.text.encoders.hashed import Hashed
+from pacodi_jax.text.encoders.interface import Encoder, require_identity
+from pacodi_jax.text.encoders.minilm import MiniLM
+from pacodi_jax.text.encoders.precomputed import Precomputed
+
+__all__ = ["ENCODERS", "Encoder", "require_identity"]
+
+#: Every encoder by name.
+ENCODERS: dict[str, Callable[..., Encoder]] = {
+    "endpoint": Endpoint,
+    "hashed": Hashed,
+    "minilm": MiniLM,
+    "precomputed": Precomputed,
+}

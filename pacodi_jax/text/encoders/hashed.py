@@ -1,9 +1,10 @@
 """Hashed n-grams: a text encoder without weights, so it always works.
 
-Every clause gives its words, all pairs of its words in order (whatever stands between them), and the
-character trigrams of its words. Each such feature is hashed to a slot and a sign; counts enter as
-√count, the groups are weighted, and the vector is scaled to unit length. Pairs bind what belongs together
-("ends … low") in whatever frame it is said; trigrams let "climbs" and "climbing" be neighbours.
+Every clause gives its words without their endings, all pairs of them in either order (whatever
+stands between), and the character trigrams of its words. Each such feature is hashed to a slot and
+a sign; counts enter as √count, the groups are weighted, and the vector is scaled to unit length.
+Pairs bind what belongs together ("ends … low") in whatever frame it is said; trigrams keep
+misspelt words near the right ones.
 """
 
 import hashlib
@@ -20,7 +21,9 @@ from pacodi_jax.text.encoders.interface import clean_text
 
 _VERSION = 1
 _WORD = re.compile(r"\w+")
-_SILENT = frozenset("a an the it its is are be of and with that this there has have".split())
+_SILENT = frozenset(
+    ("a", "an", "the", "it", "its", "is", "are", "be", "of", "and", "with", "that", "there", "has")
+)
 _SUFFIX = re.compile(r"(?<=\w{4})(?:ing|ly|es|ed|e|s)$|(?<=\w{3})s$")
 _WEIGHTS = {"word": 0.5, "pair": 1.0, "trigram": 0.3}
 _REACH = 6

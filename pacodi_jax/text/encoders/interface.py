@@ -86,5 +86,10 @@ def require_identity(encoder: Encoder, expected: str) -> None:
     if encoder.identity != expected:
         raise PacodiError(
             f"the checkpoint was trained with text encoder {expected!r}, but this one is "
-            f"{encoder.identity!r}; their vectors do not mean the same. Use the first, or train anew."
+            f"{encoder.identity!r}; their vectors differ in meaning. Use the first or train anew."
         )
+
+
+def served_identity(model: str, width: int) -> str:
+    """Names the space of a served model's vectors, wherever and whenever they were made."""
+    return f"served/{model}/width={width}"

@@ -1,0 +1,212 @@
+"""Zero-shot baseline: a chat model is told the caption and answers with the numbers.
+
+The paper's GPT-4o-mini and Llama-3.1-8b rows. Nothing is trained: any OpenAI-compatible chat service
+serves. Every reply is appended to a cache, so a run that was stopped goes on where it was.
+"""
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.metrics.conditional import mse, wape
+from pacodi_jax.text.encoders.interface import clean_text
+from pacodi_jax.text.service import Service, post
+
+_FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
+_TASK = (
+    "You turn a description of a time series into numbers. Reply with a JSON array of exactly "
+    "{length} numbers and nothing else."
+)
+_QUESTION = (
+    "Write a time series of {length} equally spaced values. Values usually lie between {low:.4g} "
+    "and {high:.4g}. Description: {text}"
+)
+_AGAIN = "That was not a JSON array of exactly {length} finite numbers ({reason}). Reply again."
+
+
+class Failure(NamedTuple):
+    """A text whose replies could not be used, and why the last one could not."""
+
+    index: int
+    reason: str
+
+
+class Answers(NamedTuple):
+    """What a chat model made of N texts: series ``(N, L)``, NaN in the rows of ``failures``."""
+
+    series: np.ndarray
+    failures: tuple[Failure, ...]
+
+
+class Score(NamedTuple):
+    """Errors over the usable answers only; ``answered`` of ``asked`` were usable."""
+
+    mse: float
+    wape: float
+    answered: int
+    asked: int
+
+
+def parse(reply: str, length: int) -> np.ndarray:
+    """Parses a reply strictly: one JSON array of ``length`` finite numbers, fenced or bare.
+
+    Raises:
+      ValueError: saying what the reply was instead.
+    """
+    fenced = _FENCE.fullmatch(reply.strip())
+    try:
+        values = json.loads(fenced[1] if fenced else reply)
+    except (ValueError, RecursionError):
+        raise ValueError("not JSON") from None
+    if not isinstance(values, list):
+        raise ValueError("not an array")
+    if len(values) != length:
+        raise ValueError(f"{len(values)} values")
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ValueError(f"{json.dumps(value)[:30]} is not a number")
+        if not abs(value) <= np.finfo(np.float32).max:
+            raise ValueError("a value is not finite")
+    return np.array([float(value) for value in values])
+
+
+class _Cache:
+    """Replies by request, one JSON line each; a last line cut short is left out."""
+
+    def __init__(self, path: Path):
+        self._path = path
+        self._replies: dict[str, str] = {}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for line in path.read_text().splitlines() if path.exists() else ():
+            try:
+                entry = json.loads(line)
+                self._replies[entry["key"]] = entry["reply"]
+            except (ValueError, KeyError, TypeError):
+                continue
+
+    def get(self, key: str) -> str | None:
+        return self._replies.get(key)
+
+    def put(self, key: str, reply: str) -> None:
+        self._replies[key] = reply
+        fresh_line = self._path.exists() and not self._path.read_bytes().endswith(b"\n")
+        with self._path.open("a") as file:
+            file.write("\n" * fresh_line + json.dumps({"key": key, "reply": reply}) + "\n")
+
+
+class Chat:
+    """A chat model as a generator of single-channel series.
+
+    Args:
+      service: the address, the variable that holds the key, time-outs and retries.
+      model: the model's name there.
+      length: L, the number of values to ask for.
+      low: a value that train seldom goes below, told to the model for the scale.
+      high: a value that train seldom exceeds.
+      cache: file of replies (JSON lines); made if missing, extended, never rewritten.
+      tries: how often to ask for one text before giving up on unusable replies.
+      temperature: of the model's sampling.
+    """
+
+    def __init__(
+        self,
+        *,
+        service: Service,
+        model: str,
+        length: int,
+        low: float,
+        high: float,
+        cache: str | Path,
+        tries: int = 2,
+        temperature: float = 0.0,
+    ):
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            raise PacodiError(f"chat needs finite low < high, got low={low}, high={high}.")
+        self._service, self._model, self._length = service, model, length
+        self._low, self._high, self._tries = low, high, tries
+        self._temperature = temperature
+        self._cache = _Cache(Path(cache))
+
+    def draw(self, texts: Sequence[str]) -> Answers:
+        """Asks for every text's series; replies in the cache are not asked for again.
+
+        Raises:
+          PacodiError: if the service fails; what was answered so far stays in the cache.
+        """
+        series = np.full((len(texts), self._length), np.nan)
+        failures = []
+        for index, text in enumerate(texts):
+            try:
+                series[index] = self._answer(clean_text(text))
+            except PacodiError:
+                raise
+            except ValueError as error:
+                failures.append(Failure(index, str(error)))
+        return Answers(series, tuple(failures))
+
+    def _answer(self, text: str) -> np.ndarray:
+        """Asks until a reply parses; the model is told what was wrong with the one before."""
+        question = _QUESTION.format(length=self._length, low=self._low, high=self._high, text=text)
+        messages = [
+            {"role": "system", "content": _TASK.format(length=self._length)},
+            {"role": "user", "content": question},
+        ]
+        reason = "never asked"
+        for _ in range(self._tries):
+            reply = self._reply(messages)
+            try:
+                return parse(reply, self._length)
+            except ValueError as error:
+                reason = str(error)
+            again = _AGAIN.format(length=self._length, reason=reason)
+            messages = [
+                *messages,
+                {"role": "assistant", "content": reply},
+                {"role": "user", "content": again},
+            ]
+        raise ValueError(reason)
+
+    def _reply(self, messages: list[dict[str, str]]) -> str:
+        body: dict[str, Any] = {
+            "model": self._model,
+            "messages": messages,
+            "temperature": self._temperature,
+        }
+        key = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+        if (known := self._cache.get(key)) is not None:
+            return known
+        answer = post(self._service, "/chat/completions", body)
+        try:
+            reply = answer["choices"][0]["message"]["content"]
+        except (KeyError, TypeError, IndexError):
+            reply = None
+        if not isinstance(reply, str):
+            raise PacodiError(
+                f"{self._service.url} answered without a message; is it an OpenAI-compatible chat "
+                "service?"
+            )
+        self._cache.put(key, reply)
+        return reply
+
+
+def score(real: np.ndarray, answers: Answers) -> Score:
+    """Scores the usable answers against the windows ``(N, L)`` that their captions describe.
+
+    Raises:
+      PacodiError: if no answer was usable.
+    """
+    usable = np.isfinite(answers.series).all(axis=1)
+    if not usable.any():
+        raise PacodiError(
+            f"none of {len(usable)} replies was usable; the first failed for: "
+            f"{answers.failures[0].reason if answers.failures else 'nothing was asked'}."
+        )
+    told, drawn = np.asarray(real)[usable][..., None], answers.series[usable][..., None]
+    return Score(mse(told, drawn), wape(told, drawn), int(usable.sum()), len(usable))

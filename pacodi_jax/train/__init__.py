@@ -1,7 +1,6 @@
 """Training that can be stopped, killed and resumed."""
 
-from pacodi_jax.train.engine import Batch, Data
 from pacodi_jax.train.loop import fit
-from pacodi_jax.train.session import Run, Settings
+from pacodi_jax.train.plan import Run, Settings
 
-__all__ = ["Batch", "Data", "Run", "Settings", "fit"]
+__all__ = ["Run", "Settings", "fit"]

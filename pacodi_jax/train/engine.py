@@ -5,35 +5,12 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from pacodi_jax import parallel
+from pacodi_jax.data.batches import Resident
+from pacodi_jax.models import Batch
 from pacodi_jax.types import Array, Generator
-
-
-class Data(NamedTuple):
-    """All training windows, resident on every device.
-
-    Attributes:
-      windows: ``(N, L, C)``.
-      condition: ``(N, E)``, or None.
-    """
-
-    windows: Array
-    condition: Array | None
-
-
-class Batch(NamedTuple):
-    """One device's share of a step.
-
-    Attributes:
-      windows: ``(B, L, C)``.
-      index: ``(B,)`` slots of these examples in the global batch, which seed their randomness.
-      condition: ``(B, E)``, or None.
-    """
-
-    windows: Array
-    index: Array  # type: ignore[assignment]
-    condition: Array | None
 
 
 class Sums(NamedTuple):
@@ -43,12 +20,11 @@ class Sums(NamedTuple):
     steps: dict[str, Array]
 
 
-def gather(data: Data, chosen: Array) -> Batch:
+def gather(data: Resident, chosen: Array) -> Batch:
     """Returns this device's share of the global batch of windows ``chosen`` ``(B,)``."""
     slots = jnp.arange(chosen.shape[0], dtype=jnp.int32)
-    mine, index = parallel.device_slice(chosen), parallel.device_slice(slots)
-    condition = None if data.condition is None else data.condition[mine]
-    return Batch(data.windows[mine], index, condition)
+    windows, condition = data.take(parallel.device_slice(chosen))
+    return Batch(windows, parallel.device_slice(slots), condition)
 
 
 def _zeros(metrics: Any) -> Sums:
@@ -64,7 +40,7 @@ def _add(sums: Sums, metrics: dict[str, Array]) -> Sums:
 
 def chunk(
     generator: Generator, indices: Callable[[Array], Array], max_skips: int
-) -> Callable[[Any, Data, Array], tuple[Any, Sums]]:
+) -> Callable[[Any, Resident, Array], tuple[Any, Sums]]:
     """Returns the per-device function ``(state, data, count) -> (state, sums)`` of many steps.
 
     How many is an argument, not a constant: one compiled program serves every length, so where
@@ -78,11 +54,11 @@ def chunk(
     """
 
     @jax.jit  # traced once, for its shapes and for the loop
-    def one(state: Any, data: Data) -> tuple[Any, dict[str, Array]]:
+    def one(state: Any, data: Resident) -> tuple[Any, dict[str, Array]]:
         state, metrics = generator.update(state, gather(data, indices(state.step)))
         return state, parallel.average(metrics)
 
-    def run(state: Any, data: Data, count: Array) -> tuple[Any, Sums]:
+    def run(state: Any, data: Resident, count: Array) -> tuple[Any, Sums]:
         def more(carry: tuple[Array, Any, Sums]) -> Array:
             done, state, _ = carry
             return (done < count) & (state.consecutive_skips < max_skips)
@@ -107,3 +83,24 @@ def means(sums: Sums) -> dict[str, float]:
         else float("nan")
         for name in sums.total
     }
+
+
+class Tally:
+    """Metrics and times gathered over chunks, until they are told."""
+
+    def __init__(self) -> None:
+        self.sums: Sums | None = None
+        self.steps = 0
+        self.seconds = 0.0
+        self.idle = 0.0
+
+    def add(self, sums: Sums, steps: int, seconds: float, idle: float) -> None:
+        """Adds one chunk: its metrics, steps, time, and the part of it no device worked."""
+        self.sums = sums if self.sums is None else jax.tree.map(np.add, self.sums, sums)
+        self.steps += steps
+        self.seconds += seconds
+        self.idle += idle
+
+    def means(self) -> dict[str, float]:
+        """Returns the mean of every metric."""
+        return means(self.sums) if self.sums else {}

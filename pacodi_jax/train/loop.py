@@ -11,17 +11,19 @@ import numpy as np
 
 from pacodi_jax import parallel
 from pacodi_jax.checkpoint import Checkpoints
+from pacodi_jax.data.batches import Resident
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.train import engine
+from pacodi_jax.models import Batch
+from pacodi_jax.train.plan import Run, Settings
 from pacodi_jax.train.record import Recorder
-from pacodi_jax.train.session import Run, Session, Settings
+from pacodi_jax.train.session import Session
 from pacodi_jax.train.signals import Signals
 from pacodi_jax.types import Array, Generator
 
 
 def fit(
     generator: Generator,
-    data: engine.Data,
+    data: Resident,
     indices: Callable[[Array], Array],
     workdir: Path,
     settings: Settings,
@@ -33,7 +35,7 @@ def fit(
     Args:
       generator: what to train; its state has ``step``, ``params``, ``skipped`` and
         ``consecutive_skips``.
-      data: numpy arrays, the same on every process.
+      data: all training windows, the same on every process.
       indices: ``indices(step) -> (B,)``, which windows make the global batch of a step.
       workdir: the run's folder; checkpoints and metrics are written there by process 0.
       settings: how long and how carefully.
@@ -60,31 +62,39 @@ def fit(
         return session.run(generator, data, indices, step, state)
 
 
-def _refuse_bad_input(data: engine.Data, settings: Settings) -> None:
+def _refuse_bad_input(data: Resident, settings: Settings) -> None:
     devices = jax.device_count()
     if settings.batch_size % devices:
         raise PacodiError(
             f"train.batch_size={settings.batch_size} does not divide among {devices} devices; "
             f"use a multiple of {devices}."
         )
-    bad = ~np.isfinite(np.asarray(data.windows)).all(axis=(1, 2))
+    rows = _rows_in_windows(data)
+    bad = rows & ~np.isfinite(np.asarray(data.series)).all(axis=1)
     if bad.any():
         raise PacodiError(
-            f"{bad.sum()} of {len(bad)} training windows hold numbers that are not finite, the "
-            f"first is window {int(bad.argmax())}; fill or drop the gaps in the data."
+            f"{bad.sum()} of {rows.sum()} rows in training windows hold numbers that are not "
+            f"finite, the first is row {int(bad.argmax())}; fill or drop the gaps in the data."
         )
 
 
-def example(data: engine.Data, size: int) -> engine.Batch:
-    """Returns the first ``size`` windows as a batch, for shapes."""
-    rows = np.arange(size) % len(data.windows)
-    condition = None if data.condition is None else data.condition[rows]
-    return engine.Batch(data.windows[rows], jnp.arange(size, dtype=jnp.int32), condition)
+def _rows_in_windows(data: Resident) -> np.ndarray:
+    """Returns which rows of the series lie in some window, ``(T,)`` bool."""
+    change = np.zeros(len(data.series) + 1, np.int64)
+    np.add.at(change, np.asarray(data.starts), 1)
+    np.add.at(change, np.asarray(data.starts) + len(data.offsets), -1)
+    return np.cumsum(change[:-1]) > 0
+
+
+def example(data: Resident, size: int) -> Batch:
+    """Returns ``size`` windows as a batch, for shapes."""
+    windows, condition = data.take(jnp.arange(size) % data.size)
+    return Batch(windows, jnp.arange(size, dtype=jnp.int32), condition)
 
 
 def _start(
     generator: Generator,
-    data: engine.Data,
+    data: Resident,
     settings: Settings,
     identity: dict[str, Any],
     store: Checkpoints | None,

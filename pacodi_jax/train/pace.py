@@ -16,15 +16,3 @@ def chunk_length(seconds_a_step: float, log_every: int) -> int:
     if wanted >= log_every:
         return wanted // log_every * log_every
     return max(n for n in range(1, wanted + 1) if log_every % n == 0)
-
-
-def next_length(step: int, chunk: int, checkpoint_every: int, steps: int) -> int:
-    """Returns the steps to take from ``step``: to the next multiple of ``chunk``, or less.
-
-    A chunk ends where a checkpoint is due and where the run ends.
-    """
-    return min(
-        chunk - step % chunk,
-        checkpoint_every - step % checkpoint_every,
-        steps - step,
-    )

@@ -12,6 +12,7 @@ from typing import Any
 from tqdm import tqdm
 
 from pacodi_jax.checkpoint import write_text
+from pacodi_jax.errors import PacodiError
 
 #: Seconds between two plain lines where the output is no terminal.
 _PLAIN_EVERY = 10.0
@@ -74,7 +75,13 @@ class Recorder:
         if not self._active:
             return
         finite = {n: v if math.isfinite(v) else None for n, v in metrics.items()}
-        self._file.write(json.dumps({"step": step, **finite}) + "\n")
+        try:
+            self._file.write(json.dumps({"step": step, **finite}) + "\n")
+        except OSError as error:
+            raise PacodiError(
+                f"{self._file.name} cannot be written: {error.strerror}. The checkpoints are "
+                "intact; make room and run the same command again."
+            ) from error
         if self._board is not None:
             for name, value in metrics.items():
                 self._board.add_scalar(name, value, step)

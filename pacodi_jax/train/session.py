@@ -2,86 +2,23 @@
 
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import numpy as np
 
 from pacodi_jax import parallel
 from pacodi_jax.checkpoint import Checkpoints
+from pacodi_jax.data.batches import Resident
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.train import engine, estimate, pace
+from pacodi_jax.train.plan import Run, Settings
 from pacodi_jax.train.record import Recorder
 from pacodi_jax.train.signals import Signals
 from pacodi_jax.types import Array, Generator
 
 #: Seconds the first chunk may take, compiling included, before a job counts as stuck.
 _COMPILING = 1800.0
-
-
-class Settings(NamedTuple):
-    """How long and how carefully to train.
-
-    Attributes:
-      steps: where the run ends.
-      batch_size: windows a step, over all devices.
-      seed: of the initial weights and all randomness of training.
-      checkpoint_every: steps between two checkpoints.
-      keep: how many of the newest to keep, beside the best.
-      log_every: steps between two lines of metrics, at least.
-      chunk: steps in one dispatch; 0 chooses from what the first steps measure.
-      backend: ``'pmap'`` or ``'shard_map'``.
-      max_skips: so many non-finite steps in a row end the run.
-      watchdog: seconds without a finished chunk that end one process of several; 0 is never.
-    """
-
-    steps: int
-    batch_size: int
-    seed: int
-    checkpoint_every: int
-    keep: int = 3
-    log_every: int = 100
-    chunk: int = 0
-    backend: str = "pmap"
-    max_skips: int = 20
-    watchdog: float = 300.0
-
-
-class Run(NamedTuple):
-    """How a run ended.
-
-    Attributes:
-      step: the last step taken.
-      state: the training state there, numpy arrays.
-      first: the step it started from; equal to ``step`` if there was nothing left to do.
-      signal: the signal that ended it, or None.
-    """
-
-    step: int
-    state: Any
-    first: int
-    signal: str | None
-
-
-class Tally:
-    """Metrics and times gathered over chunks, until they are told."""
-
-    def __init__(self) -> None:
-        self.sums: engine.Sums | None = None
-        self.steps = 0
-        self.seconds = 0.0
-        self.idle = 0.0
-
-    def add(self, sums: engine.Sums, steps: int, seconds: float, idle: float) -> None:
-        """Adds one chunk: its metrics, steps, time, and the part of it no device worked."""
-        self.sums = sums if self.sums is None else jax.tree.map(np.add, self.sums, sums)
-        self.steps += steps
-        self.seconds += seconds
-        self.idle += idle
-
-    def means(self) -> dict[str, float]:
-        """Returns the mean of every metric."""
-        return engine.means(self.sums) if self.sums else {}
 
 
 class Session:
@@ -105,7 +42,7 @@ class Session:
         alone = jax.process_count() == 1
         self.watchdog = parallel.Watchdog(0.0 if alone else settings.watchdog, _COMPILING)
         self.chunk = settings.chunk or pace.TIMED
-        self.since_log, self.since_save = Tally(), Tally()
+        self.since_log, self.since_save = engine.Tally(), engine.Tally()
         self.later: list[Callable[[], None]] = []
         self.compiled = 0.0
         self.chunks = 0
@@ -115,7 +52,7 @@ class Session:
     def run(
         self,
         generator: Generator,
-        data: engine.Data,
+        data: Resident,
         indices: Callable[[Array], Array],
         step: int,
         state: Any,
@@ -153,17 +90,16 @@ class Session:
                 self._settle(count, seconds, step)
             self._note(step, count, sums, seconds, idle)
             self.stopped = bool(parallel.agree(float(self.signals.received is not None)))
-            if self.stopped or self._due(step):
-                state = self._snapshot(live, step)
+            state = self._look(live, step)
         self._finish()
         return step, state
 
-    def _due(self, step: int) -> bool:
-        return step % self.settings.checkpoint_every == 0 or step == self.settings.steps
-
     def _length(self, step: int) -> int:
+        """Returns the steps of the next chunk, which ends where something is due."""
         settings = self.settings
-        return pace.next_length(step, self.chunk, settings.checkpoint_every, settings.steps)
+        due = [self.chunk, settings.checkpoint_every]
+        due += [settings.validate_every] if self.validate else []
+        return min(settings.steps - step, *(every - step % every for every in due))
 
     def _wait(self, live: Any, sums: engine.Sums) -> tuple[engine.Sums, int]:
         """Waits for a chunk; returns its metrics and the step it reached."""
@@ -171,6 +107,7 @@ class Session:
         sums, (step, skipped, row) = parallel.unreplicate((sums, counters), self.settings.backend)
         self.watchdog.beat()
         if row >= self.settings.max_skips:
+            self._finish()
             raise PacodiError(self._divergence(int(step), int(row), int(skipped)))
         self.skipped = int(skipped)
         return sums, int(step)
@@ -203,7 +140,7 @@ class Session:
         tally = self.since_log
         if tally.steps < self.settings.log_every and step < self.settings.steps:
             return
-        self.since_log = Tally()
+        self.since_log = engine.Tally()
         metrics = tally.means()
         speed = tally.steps * self.settings.batch_size / tally.seconds
         line = (
@@ -216,24 +153,34 @@ class Session:
             }
         )
         left = (self.settings.steps - step) * tally.seconds / tally.steps
-        self.later.append(lambda: self.recorder.write(step, line))
-        self.later.append(
-            lambda: self.recorder.show(
-                step, metrics["loss"], speed, left, self.store.check() if self.store else None
-            )
-        )
+        self._postpone(self.recorder.write, step, line)
+        self._postpone(self._show, step, metrics["loss"], speed, left)
 
-    def _snapshot(self, live: Any, step: int) -> Any:
-        """Copies the state to the host; it is saved once the next chunk is under way."""
-        state = parallel.unreplicate(live, self.settings.backend)
-        if self.store is not None:
-            store, loss = self.store, self.since_save.means()["loss"]
-            metric = self.validate(state) if self.validate else loss
-            if self.validate:
-                self.later.append(lambda: self.recorder.write(step, {"validation": metric}))
-            self.later.append(lambda: store.save(step, state, self.identity, metric))
-        self.since_save = Tally()
+    def _show(self, step: int, loss: float, speed: float, left: float) -> None:
+        saved = self.store.check() if self.store else None
+        self.recorder.show(step, loss, speed, left, saved)
+
+    def _look(self, live: Any, step: int) -> Any:
+        """Validates and saves where that is due; returns the state if it was looked at."""
+        settings, last = self.settings, step == self.settings.steps
+        save = self.stopped or last or step % settings.checkpoint_every == 0
+        judge = self.validate is not None and (last or step % settings.validate_every == 0)
+        if not save and not judge:
+            return None
+        state = parallel.unreplicate(live, settings.backend)
+        if self.store is None:
+            return state
+        score = self.since_save.means()["loss"] if self.validate is None else None
+        if self.validate is not None and judge:
+            score = self.validate(state)
+            self._postpone(self.recorder.write, step, {"validation": score})
+        if save:
+            self._postpone(self.store.save, step, state, self.identity, score)
+            self.since_save = engine.Tally()
         return state
+
+    def _postpone(self, task: Callable, *arguments: Any) -> None:
+        self.later.append(lambda: task(*arguments))
 
     def _catch_up(self) -> None:
         """Does what has waited, and hears at once of a save that failed."""

@@ -7,10 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from pacodi_jax import train
+from pacodi_jax.data import batches
+from pacodi_jax.data.batches import Resident
 from pacodi_jax.train import optimiser
 
-LENGTH, CHANNELS, WINDOWS = 6, 2, 40
+LENGTH, CHANNELS, WINDOWS = 16, 2, 40
 
 
 class State(NamedTuple):
@@ -47,9 +48,9 @@ class Double:
             noisy = clean + 0.3 * jax.random.normal(key, clean.shape)
             return jnp.mean((noisy @ params["kernel"] + params["bias"] - clean) ** 2)
 
-        loss = jnp.mean(jax.vmap(one)(batch.windows, batch.index))
+        loss = jnp.mean(jax.vmap(one)(batch.windows, batch.slot))
         first, last = self.poison
-        return jnp.where((step >= first) & (step < last), jnp.nan, loss)
+        return loss * jnp.where((step >= first) & (step < last), jnp.nan, 1.0)
 
     def update(self, state, batch):
         loss, grads = jax.value_and_grad(self.loss)(state.params, state.step, batch)
@@ -66,18 +67,13 @@ class Double:
         return state, {"loss": loss, "gradient_norm": optax.tree.norm(grads)}
 
 
-def windows():
-    shape = (WINDOWS, LENGTH, CHANNELS)
-    return np.random.default_rng(0).standard_normal(shape).astype(np.float32)
-
-
 def make(steps, poison=(0, 0), optimizer=None):
     """Returns a generator, its data and the batches of its steps (8 windows each)."""
     optimizer = optimizer or optimiser.build(learning_rate=1e-2, steps=steps, warmup=2)
     generator = Double(optimizer, jax.random.key(7), poison)
-    data = train.Data(windows(), None)
+    rows = np.random.default_rng(0).standard_normal((WINDOWS + LENGTH, CHANNELS))
+    data = Resident(
+        rows.astype(np.float32), np.arange(WINDOWS, dtype=np.int32), None, np.arange(LENGTH)
+    )
 
-    def indices(step):
-        return jax.random.randint(jax.random.fold_in(jax.random.key(3), step), (8,), 0, WINDOWS)
-
-    return generator, data, indices
+    return generator, data, lambda step: batches.indices(3, step, 8, WINDOWS)

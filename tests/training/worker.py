@@ -34,7 +34,9 @@ def validator(arguments):
         if step == arguments.stall_at:
             time.sleep(3600)
         if step == arguments.full_at:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+            while not (arguments.workdir / "checkpoints" / str(step - arguments.every)).exists():
+                time.sleep(0.01)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
         return float(step)
 
     return validate
@@ -69,6 +71,7 @@ def main():
         batch_size=8,
         seed=0,
         checkpoint_every=arguments.every,
+        validate_every=arguments.every,
         log_every=arguments.every,
         chunk=arguments.chunk,
         backend=arguments.backend,

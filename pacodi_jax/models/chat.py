@@ -1,7 +1,7 @@
 """Zero-shot baseline: a chat model is told the caption and answers with the numbers.
 
-The paper's GPT-4o-mini and Llama-3.1-8b rows. Nothing is trained: any OpenAI-compatible chat service
-serves. Every reply is appended to a cache, so a run that was stopped goes on where it was.
+The paper's GPT-4o-mini and Llama-3.1-8b rows. Nothing is trained: any OpenAI-compatible chat
+service will do. Every reply is appended to a cache, so a run that was stopped goes on where it was.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ _AGAIN = "That was not a JSON array of exactly {length} finite numbers ({reason}
 class Failure(NamedTuple):
     """A text whose replies could not be used, and why the last one could not."""
 
-    index: int
+    number: int
     reason: str
 
 
@@ -142,13 +142,13 @@ class Chat:
         """
         series = np.full((len(texts), self._length), np.nan)
         failures = []
-        for index, text in enumerate(texts):
+        for number, text in enumerate(texts):
             try:
-                series[index] = self._answer(clean_text(text))
+                series[number] = self._answer(clean_text(text))
             except PacodiError:
                 raise
             except ValueError as error:
-                failures.append(Failure(index, str(error)))
+                failures.append(Failure(number, str(error)))
         return Answers(series, tuple(failures))
 
     def _answer(self, text: str) -> np.ndarray:

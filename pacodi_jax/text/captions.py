@@ -6,16 +6,18 @@ are told, so that short requests ("two peaks") are as familiar to a model as ful
 """
 
 import random
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeVar
 
 import numpy as np
 
-from pacodi_jax.errors import PacodiError, choose
-from pacodi_jax.text import phrases, properties
+from pacodi_jax.errors import choose
+from pacodi_jax.text import phrases
+from pacodi_jax.text.facts import Facts, measure
 from pacodi_jax.text.phrases import Split
 from pacodi_jax.text.properties import Extremes, Statistics
-from pacodi_jax.text.segments import Segment, segments
+from pacodi_jax.text.segments import Segment
 
 Detail = Literal["full", "drawn"]
 
@@ -48,39 +50,40 @@ class _Words:
 
 
 def _place(words: _Words, where: float) -> str:
-    return words.pick(phrases.PLACES[int(np.searchsorted(_PLACE_EDGES, where))])
+    return words.pick(phrases.PLACES[bisect_left(_PLACE_EDGES, where)])
 
 
-def _level(words: _Words, value: float, statistics: Statistics) -> str:
-    return words.pick(phrases.LEVELS[properties.level_grade(value, statistics)])
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
-def _tell_level(words: _Words, window: np.ndarray, statistics: Statistics) -> str:
-    return words.frame("level").format(x=_level(words, float(window.mean()), statistics))
+def _count(number: int) -> str:
+    return phrases.COUNTS[number] if number < len(phrases.COUNTS) else phrases.MANY
 
 
-def _tell_start(words: _Words, window: np.ndarray, statistics: Statistics) -> str:
-    value = properties.landmarks(window)[0]
-    return words.frame("start").format(x=_level(words, value, statistics))
+def _tell_level(words: _Words, facts: Facts) -> str:
+    return words.frame("level").format(x=words.pick(phrases.LEVELS[facts.level]))
 
 
-def _tell_end(words: _Words, window: np.ndarray, statistics: Statistics) -> str:
-    value = properties.landmarks(window)[-1]
-    return words.frame("end").format(x=_level(words, value, statistics))
+def _tell_start(words: _Words, facts: Facts) -> str:
+    return words.frame("start").format(x=words.pick(phrases.LEVELS[facts.outline[0]]))
 
 
-def _tell_outline(words: _Words, window: np.ndarray, statistics: Statistics) -> str:
-    told = (_level(words, value, statistics) for value in properties.landmarks(window))
+def _tell_end(words: _Words, facts: Facts) -> str:
+    return words.frame("end").format(x=words.pick(phrases.LEVELS[facts.outline[-1]]))
+
+
+def _tell_outline(words: _Words, facts: Facts) -> str:
+    told = (words.pick(phrases.LEVELS[grade]) for grade in facts.outline)
     return words.frame("outline").format(**dict(zip("abcde", told, strict=True)))
 
 
-def _tell_spread(words: _Words, window: np.ndarray, statistics: Statistics) -> str:
-    grade = properties.spread_grade(window, statistics)
-    return words.frame("spread").format(x=phrases.SPREADS[grade])
+def _tell_spread(words: _Words, facts: Facts) -> str:
+    return words.frame("spread").format(x=phrases.SPREADS[facts.spread])
 
 
-def _tell_trend(words: _Words, window: np.ndarray, statistics: Statistics) -> str:
-    found = properties.trend(window, statistics)
+def _tell_trend(words: _Words, facts: Facts) -> str:
+    found = facts.trend
     sign = 0 if found.strength == 0 else 1 if found.change > 0 else -1
     noun, verb = words.pick(phrases.TRENDS[sign, found.strength])
     if words.chance() < 0.5:
@@ -88,8 +91,8 @@ def _tell_trend(words: _Words, window: np.ndarray, statistics: Statistics) -> st
     return words.frame("trend_verb").format(x=verb)
 
 
-def _tell_volatility(words: _Words, window: np.ndarray, statistics: Statistics) -> str:
-    noun, adjective = phrases.VOLATILITIES[properties.volatility_grade(window, statistics)]
+def _tell_volatility(words: _Words, facts: Facts) -> str:
+    noun, adjective = phrases.VOLATILITIES[facts.volatility]
     if words.chance() < 0.5:
         return words.frame("volatility_noun").format(x=noun, X=_capital(noun))
     return words.frame("volatility_adjective").format(x=adjective)
@@ -97,7 +100,7 @@ def _tell_volatility(words: _Words, window: np.ndarray, statistics: Statistics) 
 
 def _tell_extremes(words: _Words, fact: str, found: Extremes) -> str:
     """Counts the peaks or dips and places them; an unsure count is hedged with "perhaps"."""
-    count = phrases.COUNTS[len(found.places)] if len(found.places) < 7 else phrases.MANY
+    count = _count(len(found.places))
     told = count if found.sure or not found.places else f"perhaps {count}"
     places = " and ".join(_place(words, where) for where in found.places[:3])
     sentence = words.frame(fact).format(n=told, N=_capital(told), p=places).strip()
@@ -107,30 +110,27 @@ def _tell_extremes(words: _Words, fact: str, found: Extremes) -> str:
     return sentence
 
 
-def _tell_peaks(words: _Words, window: np.ndarray, statistics: Statistics) -> str:
-    return _tell_extremes(words, "peaks", properties.peaks(window, statistics))
+def _tell_peaks(words: _Words, facts: Facts) -> str:
+    return _tell_extremes(words, "peaks", facts.peaks)
 
 
-def _tell_dips(words: _Words, window: np.ndarray, statistics: Statistics) -> str:
-    return _tell_extremes(words, "dips", properties.dips(window, statistics))
+def _tell_dips(words: _Words, facts: Facts) -> str:
+    return _tell_extremes(words, "dips", facts.dips)
 
 
-def _tell_highest(words: _Words, window: np.ndarray, statistics: Statistics) -> str:
-    del statistics
-    return words.frame("highest").format(x=_place(words, _argmax(window)))
+def _tell_highest(words: _Words, facts: Facts) -> str:
+    return words.frame("highest").format(x=_place(words, facts.highest))
 
 
-def _tell_lowest(words: _Words, window: np.ndarray, statistics: Statistics) -> str:
-    del statistics
-    return words.frame("lowest").format(x=_place(words, _argmax(-window)))
+def _tell_lowest(words: _Words, facts: Facts) -> str:
+    return words.frame("lowest").format(x=_place(words, facts.lowest))
 
 
-def _tell_cycles(words: _Words, window: np.ndarray, statistics: Statistics) -> str:
-    count = properties.cycles(window, statistics)
-    if count == 0:
+def _tell_cycles(words: _Words, facts: Facts) -> str:
+    if facts.cycles == 0:
         return ""
-    number = phrases.COUNTS[count] if count < 7 else phrases.MANY
-    return words.frame("cycles").format(x=f"{number} full cycle{'s' * (count > 1)}")
+    told = f"{_count(facts.cycles)} full cycle{'s' * (facts.cycles > 1)}"
+    return words.frame("cycles").format(x=told)
 
 
 def _where(piece: Segment) -> float:
@@ -153,20 +153,20 @@ def _piece(words: _Words, piece: Segment, style: int) -> str:
     return f"a {pace} {move}{place}" if style == 0 else f"{move} {pace}{place}"
 
 
-def _tell_story(words: _Words, window: np.ndarray, statistics: Statistics) -> str:
+def _tell_story(words: _Words, facts: Facts) -> str:
     style = int(words.chance() < 0.5)
     opening, links = phrases.STORIES[("noun", "verb")[style]]
     told = words.pick(getattr(opening, words.split))
-    for number, piece in enumerate(segments(window, statistics)):
+    for number, piece in enumerate(facts.story):
         told += words.pick(getattr(links, words.split)) if number else ""
         told += _piece(words, piece, style)
     return told
 
 
-_Teller = Callable[[_Words, np.ndarray, Statistics], str]
+_Teller = Callable[[_Words, Facts], str]
 
 #: Every fact and how it is told, in the order of a full caption.
-FACTS: dict[str, _Teller] = {
+_TELLERS: dict[str, _Teller] = {
     "level": _tell_level,
     "outline": _tell_outline,
     "story": _tell_story,
@@ -183,21 +183,23 @@ FACTS: dict[str, _Teller] = {
 }
 
 
-def _argmax(window: np.ndarray) -> float:
-    return float(np.argmax(window)) / (window.shape[0] - 1)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def _chosen(words: _Words, detail: Detail) -> list[str]:
     """The facts to tell: all (the outline stands for start and end), or a drawn few."""
-    everything = [name for name in FACTS if name not in ("start", "end")]
+    everything = [name for name in _TELLERS if name not in ("start", "end")]
     if detail == "full" or words.chance() < _FULL_SHARE:
         return words.shuffled(everything)
-    few = words.shuffled(list(FACTS))
+    few = words.shuffled(list(_TELLERS))
     return few[: 1 + int(words.chance() * (len(few) - 1))]
+
+
+def word(facts: Facts, phrasing_seed: int, *, split: Split, detail: Detail) -> str:
+    """Words measured facts; see :func:`caption`. Measure once, word as often as you like."""
+    choose("split", split, {"train": 0, "held_out": 0})
+    choose("detail", detail, {"full": 0, "drawn": 0})
+    words = _Words(phrasing_seed, split)
+    told = [_TELLERS[name](words, facts) for name in _chosen(words, detail)]
+    told = [_capital(sentence) for sentence in told if sentence]
+    return ". ".join(told or [_tell_level(words, facts)]) + "."
 
 
 def caption(
@@ -224,15 +226,4 @@ def caption(
     Raises:
       PacodiError: for a window that is not a finite vector of at least four values.
     """
-    choose("split", split, {"train": 0, "held_out": 0})
-    choose("detail", detail, {"full": 0, "drawn": 0})
-    window = np.asarray(window, dtype=np.float64)
-    if window.ndim != 1 or window.shape[0] < 4 or not np.isfinite(window).all():
-        raise PacodiError(
-            f"a caption needs one finite channel (L,) with L >= 4, got shape {window.shape}"
-            f"{'' if np.isfinite(window).all() else ' with missing values'}."
-        )
-    words = _Words(phrasing_seed, split)
-    told = [FACTS[name](words, window, statistics) for name in _chosen(words, detail)]
-    told = [_capital(sentence) for sentence in told if sentence]
-    return ". ".join(told or [_capital(_tell_level(words, window, statistics))]) + "."
+    return word(measure(window, statistics), phrasing_seed, split=split, detail=detail)

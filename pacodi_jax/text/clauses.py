@@ -1,7 +1,8 @@
-"""Clauses: the parts of a text that can be read by themselves."""
+"""Clauses, the parts of a text that can be read by themselves, and words without endings."""
 
 import re
 
+_SUFFIX = re.compile(r"(?<=\w{4})ly$|(?<=\w{3})(?:ing|es|ed|e|s)$")
 _BREAK = re.compile(r"[.,;:!?\n]+\s+|[.,;:!?\n]+$")
 
 
@@ -13,3 +14,13 @@ def clauses(text: str) -> list[str]:
       ['A slow rise', 'then a sharp drop', 'High volatility']
     """
     return [part.strip() for part in _BREAK.split(text) if part.strip()]
+
+
+def stem(word: str) -> str:
+    """Takes a common ending off a word in lower case.
+
+    Example:
+      >>> stem("rising"), stem("rises"), stem("sharply"), stem("early")
+      ('ris', 'ris', 'sharp', 'early')
+    """
+    return _SUFFIX.sub("", word)

@@ -116,7 +116,7 @@ FRAMES = {
     ),
     "start": Frames(
         ("It starts {x}", "It begins {x}", "Starting {x}", "The start is {x}"),
-        ("At the start it is {x}", "Beginning {x}"),
+        ("At the start it is {x}", "Right from the start it is {x}"),
     ),
     "end": Frames(
         ("It ends {x}", "It finishes {x}", "Ending {x}", "The end is {x}"),
@@ -134,8 +134,8 @@ FRAMES = {
         (
             "At the start it is {a}, around the first quarter {b}, around the middle {c}, "
             "around the third quarter {d}, at the end {e}",
-            "Starting {a}, it gets {b} by the first quarter, {c} by the middle, "
-            "{d} by the third quarter, finishing {e}",
+            "From the start {a}, it gets {b} by the first quarter, {c} by the middle, "
+            "{d} by the third quarter, and is {e} by the end",
         ),
     ),
     "spread": Frames(

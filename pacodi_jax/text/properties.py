@@ -5,6 +5,7 @@ request and its verdict share one definition. A series is an array ``(L,)``; the
 channel are a ``Statistics`` fitted on train windows.
 """
 
+from bisect import bisect_right
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -100,11 +101,6 @@ def roughness(series: np.ndarray) -> np.ndarray:
     return np.sqrt(np.mean(middle**2, axis=-1))
 
 
-def level_grade(value: float, statistics: Statistics) -> int:
-    """Grades a value among the channel's usual ones: 0 very low, 3 normal, 6 very high."""
-    return int(np.searchsorted(statistics.level, value))
-
-
 def spread_grade(series: np.ndarray, statistics: Statistics) -> int:
     """Grades the range of a series: 0 very narrow to 4 very wide."""
     return int(np.searchsorted(statistics.spread, np.ptp(series)))
@@ -125,14 +121,15 @@ def trend(series: np.ndarray, statistics: Statistics) -> Trend:
     series = np.asarray(series, dtype=np.float64)
     time = np.linspace(-0.5, 0.5, series.shape[0])
     change = float(time @ series / (time @ time)) / statistics.unit
-    strength = int(np.searchsorted((_DRIFT, _TREND, _STRONG_TREND), abs(change), side="right"))
+    strength = bisect_right((_DRIFT, _TREND, _STRONG_TREND), abs(change))
     direction: Direction = "flat" if strength < 2 else "up" if change > 0 else "down"
     return Trend(direction, strength, change)
 
 
 def smooth(series: np.ndarray) -> np.ndarray:
     """Averages each value with its neighbours, weights 1, 2, 1; the ends are repeated."""
-    padded = np.pad(np.asarray(series, dtype=np.float64), 1, mode="edge")
+    series = np.asarray(series, dtype=np.float64)
+    padded = np.concatenate((series[:1], series, series[-1:]))
     return 0.25 * (padded[:-2] + 2.0 * padded[1:-1] + padded[2:])
 
 

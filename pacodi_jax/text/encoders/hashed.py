@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.text.clauses import clauses
+from pacodi_jax.text.clauses import clauses, stem
 from pacodi_jax.text.encoders.interface import clean_text
 
 _VERSION = 1
@@ -24,7 +24,6 @@ _WORD = re.compile(r"\w+")
 _SILENT = frozenset(
     ("a", "an", "the", "it", "its", "is", "are", "be", "of", "and", "with", "that", "there", "has")
 )
-_SUFFIX = re.compile(r"(?<=\w{4})(?:ing|ly|es|ed|e|s)$|(?<=\w{3})s$")
 _WEIGHTS = {"word": 0.5, "pair": 1.0, "trigram": 0.3}
 _REACH = 6
 
@@ -33,7 +32,7 @@ def _features(text: str) -> Iterator[tuple[str, str]]:
     """Yields (group, feature) for every feature of a clean text."""
     for clause in clauses(text.casefold()):
         words = [word for word in _WORD.findall(clause) if word not in _SILENT]
-        stems = [_SUFFIX.sub("", word) for word in words]
+        stems = [stem(word) for word in words]
         for place, word in enumerate(words):
             yield "word", stems[place]
             for other in stems[place + 1 : place + 1 + _REACH]:

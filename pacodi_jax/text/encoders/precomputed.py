@@ -48,7 +48,7 @@ class Precomputed:
         if unknown:
             raise PacodiError(
                 f"encoder precomputed has no vector for {str(unknown[0])[:60]!r} "
-                f"({len(unknown)} such texts). For new texts use encoder endpoint with a service of "
+                f"({len(unknown)} such texts). For new texts use encoder endpoint with "
                 f"{self._model} cut to {self.width}, or train with encoder minilm or hashed."
             )
         return self._vectors[[self._place[text] for text in texts]]

@@ -1,0 +1,68 @@
+"""All that a caption may say of a window, measured once so that it can be worded many times."""
+
+from bisect import bisect_left
+from typing import NamedTuple
+
+import numpy as np
+
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.text import properties
+from pacodi_jax.text.properties import Extremes, Statistics, Trend
+from pacodi_jax.text.segments import Segment, segments
+
+
+class Facts(NamedTuple):
+    """The measured properties of one window, as :mod:`pacodi_jax.text.properties` defines them.
+
+    Attributes:
+      level: grade 0 to 6 of the window's mean.
+      outline: grades 0 to 6 at the start, first quarter, middle, third quarter and end.
+      story: one to four straight pieces.
+      trend: direction and strength of the straight line through it.
+      spread: grade 0 to 4 of its range.
+      volatility: grade 0 to 4 of its roughness.
+      peaks: interior peaks.
+      dips: interior dips.
+      highest: place of the largest value in [0, 1].
+      lowest: place of the smallest value in [0, 1].
+      cycles: cycles of the dominant period, 0 where none dominates.
+    """
+
+    level: int
+    outline: tuple[int, ...]
+    story: tuple[Segment, ...]
+    trend: Trend
+    spread: int
+    volatility: int
+    peaks: Extremes
+    dips: Extremes
+    highest: float
+    lowest: float
+    cycles: int
+
+
+def measure(window: np.ndarray, statistics: Statistics) -> Facts:
+    """Measures one channel's window ``(L,)`` by the yardsticks of its channel.
+
+    Raises:
+      PacodiError: for a window that is not a finite vector of at least four values.
+    """
+    window = np.asarray(window, dtype=np.float64)
+    if window.ndim != 1 or window.shape[0] < 4:
+        raise PacodiError(f"a caption needs one channel (L,) with L >= 4, got {window.shape}.")
+    if not np.isfinite(window).all():
+        raise PacodiError("a caption needs finite values; fill or drop the missing ones first.")
+    last, edges = window.shape[0] - 1, statistics.level.tolist()
+    return Facts(
+        level=bisect_left(edges, window.mean()),
+        outline=tuple(bisect_left(edges, value) for value in properties.landmarks(window)),
+        story=segments(window, statistics),
+        trend=properties.trend(window, statistics),
+        spread=properties.spread_grade(window, statistics),
+        volatility=properties.volatility_grade(window, statistics),
+        peaks=properties.peaks(window, statistics),
+        dips=properties.dips(window, statistics),
+        highest=float(window.argmax()) / last,
+        lowest=float(window.argmin()) / last,
+        cycles=properties.cycles(window, statistics),
+    )

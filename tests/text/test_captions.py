@@ -1,0 +1,147 @@
+import re
+
+import numpy as np
+import pytest
+
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.text import captions, phrases, properties
+from pacodi_jax.text.captions import caption, word
+from pacodi_jax.text.clauses import clauses, stem
+from pacodi_jax.text.facts import measure
+from pacodi_jax.text.vocabulary import familiarity
+
+
+def _all(windows, statistics, **options):
+    return [caption(w, i, statistics=statistics, **options) for i, w in enumerate(windows)]
+
+
+def test_captions_are_deterministic(windows, statistics):
+    assert _all(windows[:20], statistics) == _all(windows[:20], statistics)
+
+
+def test_this_caption_never_changes():
+    windows = np.sin(np.linspace(0, 6, 24)) * np.linspace(0.5, 2, 40)[:, None]
+    statistics = properties.fit(windows)
+    assert caption(windows[30], 7, statistics=statistics, detail="full") == PINNED
+
+
+def test_seeds_vary_the_phrasing(windows, statistics):
+    told = {caption(windows[0], seed, statistics=statistics) for seed in range(50)}
+    assert len(told) > 45
+
+
+def test_held_out_clauses_are_never_trained_on(windows, statistics):
+    trained = {c for t in _all(windows, statistics) for c in clauses(t)}
+    held_out = {c for t in _all(windows, statistics, split="held_out") for c in clauses(t)}
+    assert not trained & held_out
+    assert len(held_out) > 500
+
+
+@pytest.mark.parametrize("fact", phrases.FRAMES)
+def test_every_fact_has_frames_of_both_splits_with_the_same_slots(fact):
+    frames = phrases.FRAMES[fact]
+    assert len(frames.train) >= 3
+    assert len(frames.held_out) >= 2
+    assert not set(frames.train) & set(frames.held_out)
+    slots = {frozenset(re.findall(r"\{(\w)\}", f.lower())) for f in frames.train + frames.held_out}
+    assert len(slots) == 1
+
+
+def test_drawn_captions_tell_one_to_all_facts(windows, statistics):
+    counts = [text.count(". ") + 1 for text in _all(windows, statistics)]
+    assert min(counts) == 1
+    assert np.mean(np.array(counts) >= 10) > 0.4
+
+
+def test_full_captions_tell_every_fact(windows, statistics):
+    for text in _all(windows[:50], statistics, detail="full"):
+        assert text.count(". ") + 1 in (10, 11)
+        for pattern in (r"range", r"peak", r"dip", r"highest|maximum", r"lowest|minimum"):
+            assert re.search(pattern, text, re.IGNORECASE), (pattern, text)
+
+
+def test_captions_read_as_english(windows, statistics):
+    for split in ("train", "held_out"):
+        for text in _all(windows, statistics, split=split):
+            assert text[0].isupper()
+            assert text.endswith(".")
+            assert not re.search(
+                r"[{}]|  |\ba [aeio]|\bone (clear )?(peaks|dips|full cycles)", text
+            )
+
+
+def test_the_caption_says_what_the_properties_measure(windows, statistics):
+    verdicts = {"up": r"upward trend|rising trend|rise|goes up|increases"}
+    verdicts |= {"down": r"downward trend|falling trend|decline|falls|goes down|decreases"}
+    for seed, window in enumerate(windows[:200]):
+        facts = measure(window, statistics)
+        direction = properties.trend(window, statistics).direction
+        told = captions._tell_trend(captions._Words(seed, "train"), facts).lower()
+        expected = verdicts.get(direction, r"no trend|flat|drift|neither")
+        assert re.search(expected, told), (direction, told)
+
+
+def test_unsure_counts_are_hedged(windows, statistics):
+    facts = [measure(window, statistics) for window in windows]
+    for seed, fact in enumerate(facts):
+        told = captions._tell_peaks(captions._Words(seed, "train"), fact)
+        hedged = bool(fact.peaks.places) and not fact.peaks.sure
+        assert ("erhaps" in told) == hedged
+
+
+def test_measuring_once_and_wording_often_equals_the_caption(windows, statistics):
+    facts = measure(windows[3], statistics)
+    for seed in range(5):
+        worded = word(facts, seed, split="train", detail="drawn")
+        assert worded == caption(windows[3], seed, statistics=statistics)
+
+
+@pytest.mark.parametrize("length", [4, 24, 25, 96])
+def test_any_length_is_described(length, statistics):
+    series = np.random.default_rng(length).normal(size=length)
+    assert caption(series, 0, statistics=statistics, detail="full")
+
+
+@pytest.mark.parametrize(
+    ("window", "said"),
+    [(np.zeros((24, 2)), r"one channel"), (np.zeros(3), "L >= 4"), (np.full(24, np.inf), "finite")],
+)
+def test_what_is_no_window_is_refused(window, said, statistics):
+    with pytest.raises(PacodiError, match=said):
+        caption(window, 0, statistics=statistics)
+
+
+def test_an_unknown_split_or_detail_is_refused(windows, statistics):
+    with pytest.raises(PacodiError, match="held_out"):
+        caption(windows[0], 0, statistics=statistics, split="heldout")
+    with pytest.raises(PacodiError, match="detail"):
+        caption(windows[0], 0, statistics=statistics, detail="all")
+
+
+def test_clauses_split_at_punctuation_but_not_inside_numbers():
+    text = "A slow rise, then a drop to 0.5; calm: yes!"
+    assert clauses(text) == ["A slow rise", "then a drop to 0.5", "calm", "yes"]
+    assert [stem(w) for w in ("rises", "rising", "sharply", "early")] == [
+        "ris",
+        "ris",
+        "sharp",
+        "early",
+    ]
+
+
+def test_requests_of_users_are_familiar_and_other_languages_are_not():
+    assert familiarity("a slow rise, then a sharp drop near the end") == 1.0
+    assert familiarity("two peaks with high volatility") == 1.0
+    assert familiarity("Ein langsamer Anstieg und ein steiles Ende") < 0.2
+    assert familiarity("上昇してから急落する") == 0.0
+    assert familiarity("…") == 0.0
+
+
+PINNED = (
+    "There is one peak before the middle. The highest point comes before the middle. On "
+    "average it is about average. It covers a wide range. Perhaps one dip towards the end. "
+    "The start is slightly high, the first quarter high, the middle normal, the third quarter "
+    "low, the end slightly below normal. The series decreases strongly overall. It is lowest "
+    "late. With high volatility. A series that goes up steadily at the very start, then "
+    "declines steadily in the middle, and then rises steadily at the very end."
+)

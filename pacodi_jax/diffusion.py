@@ -126,6 +126,15 @@ def reverse_drift(
     return jax.tree.map(lambda x, s, v: -0.5 * beta * x - beta * v * s, state, score, variance)
 
 
+def step_beta(schedule: Schedule, t: Array, s: Array) -> Array:
+    """1 − α_t²/α_s², the noise that one step from s to t > s adds.
+
+    Written as σ_t² − (α_t/α_s)² σ_s²: near t = 0 the ratio is 1 to within float32's last digit.
+    """
+    ratio = schedule.alpha(t) / schedule.alpha(s)
+    return schedule.sigma(t) ** 2 - ratio**2 * schedule.sigma(s) ** 2
+
+
 class Posterior(NamedTuple):
     """q(x_s | x_t, x₀) = N(from_state·x_t + from_clean·x₀, variance·V) for s < t."""
 
@@ -141,7 +150,7 @@ def posterior(schedule: Schedule, t: Array, s: Array) -> Posterior:
     b σ_s²/σ_t² · V. By proposition 3.2 it factorises over the quadratures.
     """
     ratio = schedule.alpha(t) / schedule.alpha(s)
-    beta = 1 - ratio**2
+    beta = step_beta(schedule, t, s)
     kept = (schedule.sigma(s) / schedule.sigma(t)) ** 2
     return Posterior(ratio * kept, schedule.alpha(s) * beta / schedule.sigma(t) ** 2, beta * kept)
 
@@ -181,4 +190,4 @@ def elbo_weight(schedule: Schedule, t: Array, s: Array | None = None) -> Array:
     if s is None:
         return schedule.beta(t) / (2 * schedule.sigma(t) ** 2)
     ratio = (schedule.alpha(t) / schedule.alpha(s)) ** 2
-    return (1 - ratio) / (2 * ratio * schedule.sigma(t) ** 2)
+    return step_beta(schedule, t, s) / (2 * ratio * schedule.sigma(t) ** 2)

@@ -5,7 +5,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from pacodi_jax.diffusion import posterior
+from pacodi_jax.diffusion import posterior, step_beta
 from pacodi_jax.errors import choose
 from pacodi_jax.solvers.rule import Problem, StepRule
 from pacodi_jax.spectrum import sample_noise
@@ -28,8 +28,8 @@ def ancestral(posterior_variance: str = "small") -> StepRule:
     ) -> tuple[Any, Quadratures]:
         clean = problem.denoiser(state, t).clean
         law = posterior(problem.schedule, t, s)
-        ratio = problem.schedule.alpha(t) / problem.schedule.alpha(s)
-        spread = jnp.sqrt(law.variance if posterior_variance == "small" else 1 - ratio**2)
+        large = step_beta(problem.schedule, t, s)
+        spread = jnp.sqrt(law.variance if posterior_variance == "small" else large)
         noise = sample_noise(key, problem.variance, state.real.shape[1])
         moved = jax.tree.map(
             lambda x, c, e: law.from_state * x + law.from_clean * c + spread * e,

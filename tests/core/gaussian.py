@@ -40,9 +40,7 @@ class Process(NamedTuple):
     def unravel(self, flat: jax.Array) -> Quadratures:
         """The two quadratures of a flat state."""
         real, imag = jnp.split(flat, 2)
-        return Quadratures(
-            real.reshape(-1, self.channels), imag.reshape(-1, self.channels)
-        )
+        return Quadratures(real.reshape(-1, self.channels), imag.reshape(-1, self.channels))
 
     def modes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(to, back, Λ): x − αm = back @ y, y = to @ (x − αm); Var(y) = α²Λ + σ² for noisy x."""
@@ -90,12 +88,12 @@ class Process(NamedTuple):
 
 def basis(length: int, channels: int) -> np.ndarray:
     """The matrix (2KC, LC) that takes a flat window to its flat half spectrum."""
+
+    def transform(window: jax.Array) -> jax.Array:
+        return ravel_pytree(spectrum.to_spectrum(window.reshape(length, channels)))[0]
+
     with jax.enable_x64(True):
-        return np.asarray(
-            jax.jacfwd(lambda x: ravel_pytree(spectrum.to_spectrum(x.reshape(length, channels)))[0])(
-                jnp.zeros(length * channels)
-            )
-        )
+        return np.asarray(jax.jacfwd(transform)(jnp.zeros(length * channels)))
 
 
 def from_windows(mean: np.ndarray, covariance: np.ndarray, length: int, channels: int) -> Process:

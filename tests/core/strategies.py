@@ -5,7 +5,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 #: The same few examples on every run, however slow the first compile.
-MODEST = settings(max_examples=25, deadline=None, derandomize=True, database=None)
+MODEST = settings(max_examples=12, deadline=None, derandomize=True, database=None)
 
 LENGTHS = st.integers(1, 40)
 CHANNELS = st.integers(1, 4)

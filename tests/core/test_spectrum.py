@@ -1,5 +1,7 @@
 """The half spectrum and the law of white noise in it: theorem 3.1, appendix A, Parseval."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -24,17 +26,18 @@ def _full_grid(half: np.ndarray, length: int, sign: int) -> np.ndarray:
     return np.concatenate([half, sign * half[1 : (length + 1) // 2][::-1]])
 
 
+@functools.cache
 def _noise_draws(length: int) -> tuple[np.ndarray, np.ndarray]:
     """200,000 draws of spectral noise on all L bins, ``(L, 200000)`` a part."""
     keys = jax.random.split(jax.random.key(length), 2000)
     law = spectrum.noise_variance(length)
     draws = jax.jit(jax.vmap(lambda key: spectrum.sample_noise(key, law, 100)))(keys)
-    real, imag = (np.moveaxis(np.asarray(p, np.float64), 1, 0).reshape(-1, 200_000) for p in draws)
+    real, imag = (np.moveaxis(np.asarray(p), 1, 0).reshape(-1, 200_000) for p in draws)
     return _full_grid(real, length, 1), _full_grid(imag, length, -1)
 
 
 def _assert_within_five_errors(a, b, expected, variance_a, variance_b):
-    count = a.shape[1]
+    a, b, count = a.astype(np.float64), b.astype(np.float64), a.shape[1]
     error = np.sqrt((np.outer(variance_a, variance_b) + expected**2) / count)
     gap = np.abs(a @ b.T / count - expected)
     assert (gap[error > 0] <= 5 * error[error > 0]).all()
@@ -110,10 +113,10 @@ def test_precision_is_the_support_inverse_of_the_noise_law(x64):
 def test_spectrum_and_back_is_the_window_itself(seed, length, channels, dtype):
     with jax.enable_x64(dtype == np.float64):
         window = draw_window(seed, length, channels, dtype)
-        half = spectrum.to_spectrum(jnp.asarray(window))
+        half = jax.jit(spectrum.to_spectrum)(window)
         assert half.real.shape == half.imag.shape == (length // 2 + 1, channels)
         assert half.real.dtype == dtype
-        back = spectrum.to_series(half, length)
+        back = jax.jit(lambda half: spectrum.to_series(half, length))(half)
         assert back.dtype == dtype
         np.testing.assert_allclose(back, window, atol=tolerance(dtype) * np.abs(window).max())
 
@@ -123,8 +126,13 @@ def test_spectrum_and_back_is_the_window_itself(seed, length, channels, dtype):
 def test_window_and_back_is_the_spectrum_itself(seed, length, channels, dtype):
     with jax.enable_x64(dtype == np.float64):
         law = jax.tree.map(lambda part: part.astype(dtype), spectrum.noise_variance(length))
-        half = spectrum.sample_noise(jax.random.key(seed), law, channels)
-        back = spectrum.to_spectrum(spectrum.to_series(half, length))
+
+        @jax.jit
+        def round_trip(key: jax.Array) -> tuple[Quadratures, Quadratures]:
+            half = spectrum.sample_noise(key, law, channels)
+            return half, spectrum.to_spectrum(spectrum.to_series(half, length))
+
+        half, back = round_trip(jax.random.key(seed))
         for part, again in zip(half, back, strict=True):
             np.testing.assert_allclose(again, part, atol=10 * tolerance(dtype))
 
@@ -138,9 +146,14 @@ def test_padded_band_has_the_kept_bins_and_zeros_elsewhere(seed, length, channel
     if keep < 1:
         return
     with jax.enable_x64(dtype == np.float64):
-        half = spectrum.to_spectrum(jnp.asarray(draw_window(seed, length, channels, dtype)))
-        band = spectrum.keep_band(half, keep, nyquist=nyquist)
-        full = spectrum.pad_band(band, length, nyquist=nyquist)
+
+        @jax.jit
+        def through_the_band(window: jax.Array) -> tuple[Quadratures, Quadratures]:
+            half = spectrum.to_spectrum(window)
+            band = spectrum.keep_band(half, keep, nyquist=nyquist)
+            return half, spectrum.pad_band(band, length, nyquist=nyquist)
+
+        half, full = through_the_band(draw_window(seed, length, channels, dtype))
         kept = np.arange(bins) < keep
         kept[-1] |= nyquist
         for part, padded in zip(half, full, strict=True):

@@ -68,6 +68,18 @@ class Process(NamedTuple):
 
         return denoise
 
+    def log_density(self, schedule: Schedule) -> Callable[[Quadratures, jax.Array], jax.Array]:
+        """log p_t of a noisy state on its live slots, up to a constant of V alone."""
+        to, _, values = (jnp.asarray(part) for part in self.modes())
+
+        def evaluate(state: Quadratures, t: jax.Array) -> jax.Array:
+            alpha, sigma = schedule.alpha(t), schedule.sigma(t)
+            mode = to @ (ravel_pytree(state)[0] - alpha * self.law.mean)
+            spread = alpha**2 * values + sigma**2
+            return -0.5 * jnp.sum(mode**2 / spread + jnp.log(spread))
+
+        return evaluate
+
     def moments(self) -> wiener.Moments:
         """The exact mean and diagonal variance; dead slots get an arbitrary positive one."""
         diagonal = np.diag(np.asarray(self.law.covariance))

@@ -199,7 +199,7 @@ def _starts(
     if paper:
         every = splits.starts(~broken, cut, length, stride)
         edge = round(len(every) * PAPER_TRAIN)
-        found, needed = [every[:edge], every[edge:], every[edge:]], [1.0, 1.0, 1.0]
+        found, needed = [every[:edge], every[edge:], every[edge:]], [PAPER_TRAIN, 1 - PAPER_TRAIN, 1 - PAPER_TRAIN]
     else:
         kinds = (splits.TRAIN, splits.VALIDATION, splits.HELD_OUT)
         found = [splits.starts((parts == p) & ~broken, cut, length, stride) for p in kinds]
@@ -207,9 +207,9 @@ def _starts(
     for name, begin, share in zip(("train", "validation", "held-out"), found, needed, strict=True):
         if not len(begin) and share:
             raise PacodiError(
-                f"no window of length {length} fits into the {name} part ({len(parts)} rows in "
-                "all, cut at gaps and between parts): shorten the window, change fractions, or "
-                "raise max_gap; many short series take split='series'"
+                f"no window of length {length} fits into the {name} part: it gets {share:.0%} of "
+                f"{len(parts):,} rows, cut at gaps. Shorten the window, change fractions or raise "
+                "max_gap; for many short series take split='series'"
             )
     return found
 

@@ -32,7 +32,7 @@ def by_time(bounds: np.ndarray, fractions: Sequence[float], gap: int) -> np.ndar
 
     Args:
       bounds: ``(S + 1,)`` where the series begin and end.
-      fractions: of train, validation and held-out.
+      fractions: of train, validation and held-out, of what is left without the gap.
       gap: rows after train that no part has; one window's length.
 
     Returns:
@@ -40,15 +40,14 @@ def by_time(bounds: np.ndarray, fractions: Sequence[float], gap: int) -> np.ndar
     """
     parts = np.zeros(bounds[-1], np.int8)
     train, validation, _ = fractions
+    gap = 0 if train == 1 else gap
     for begin, end in itertools.pairwise(bounds.tolist()):
-        rows = end - begin
+        rows = max(end - begin - gap, 0)
         first = begin + round(rows * train)
-        second = begin + round(rows * (train + validation))
+        second = begin + round(rows * (train + validation)) + gap
         parts[begin:first] = TRAIN
-        parts[first:second] = VALIDATION
+        parts[first + gap : second] = VALIDATION
         parts[second:end] = HELD_OUT
-        if first < end:
-            parts[first : min(first + gap, end)] = GAP
     return parts
 
 

@@ -1,0 +1,115 @@
+"""Reading: what is there comes back as it is, what is broken is refused by name."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pacodi_jax.data import files, writing
+from pacodi_jax.errors import PacodiError
+
+
+@pytest.mark.parametrize("ending", [".npy", ".npz"])
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(6.0).reshape(2, 3),
+        np.asfortranarray(np.arange(6).reshape(2, 3)),
+        np.array([[True, False]]),
+        np.arange(4, dtype=">f4"),
+    ],
+    ids=["float", "fortran", "bool", "big-endian"],
+)
+def test_an_array_comes_back_with_shape_dtype_and_values(tmp_path, array, ending):
+    path = tmp_path / f"a{ending}"
+    (np.save if ending == ".npy" else np.savez)(path, array)
+    back = files.read_array(path)
+    assert back.dtype == array.dtype
+    np.testing.assert_array_equal(back, array)
+
+
+def test_an_npz_of_several_arrays_asks_which(tmp_path):
+    path = tmp_path / "a.npz"
+    np.savez(path, real=np.zeros(2), other=np.ones(2))
+    with pytest.raises(PacodiError, match="several arrays: real, other"):
+        files.read_array(path)
+    assert files.read_array(path, name="other").sum() == 2
+    with pytest.raises(PacodiError, match="Did you mean 'other'"):
+        files.read_array(path, name="othr")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".txt", ".csv.gz", ".txt.gz", ".parquet"])
+def test_a_written_table_is_read_back_equal(tmp_path, ending):
+    table = pd.DataFrame({"a": [1, 2, 3], "b": [0.1, 1e-300, -3.5], "c": ["x", 'y, "z"', "ü\nv"]})
+    path = writing.write_table(table, tmp_path / f"t{ending}")
+    pd.testing.assert_frame_equal(files.read_table(path), table)
+
+
+def test_whole_numbers_with_holes_stay_whole(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,2\n,4\n")
+    assert str(files.read_table(path)["a"].dtype) == "Int64"
+
+
+def test_stamps_in_text_stay_text(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("d,t,z\n2020-01-01,10:00:00,2020-01-01T00:00:00Z\n")
+    assert files.read_table(path).iloc[0].tolist() == [
+        "2020-01-01",
+        "10:00:00",
+        "2020-01-01T00:00:00Z",
+    ]
+
+
+def test_semicolons_and_decimal_commas_are_found(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("Date;Time;CO;;\n10/03/2004;18.00.00;2,6;;\n10/03/2004;19.00.00;-200;;\n;;;;\n")
+    table = files.read_table(path)
+    assert list(table.columns) == ["Date", "Time", "CO"]
+    assert table["CO"].tolist() == [2.6, -200.0]
+
+
+def test_a_table_without_header_gets_numbered_columns(tmp_path):
+    path = tmp_path / "t.txt"
+    path.write_text("1.5,2\n3,4\n")
+    assert list(files.read_table(path).columns) == ["c0", "c1"]
+    assert len(files.read_table(path)) == 2
+
+
+def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes("﻿a,b\n1,2\n".encode())
+    assert list(files.read_table(path).columns) == ["a", "b"]
+
+
+def test_columns_are_chosen_in_order_and_missing_ones_named(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("alpha,beta\n1,2\n")
+    assert list(files.read_table(path, columns=["beta", "alpha"]).columns) == ["beta", "alpha"]
+    with pytest.raises(PacodiError, match=r"no column 'betta'.*Did you mean 'beta'"):
+        files.read_table(path, columns=["betta"])
+
+
+def test_a_gzip_of_several_members_is_read_whole(tmp_path):
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b\n1,2\n") + gzip.compress(b"3,4\n"))
+    assert files.read_table(path)["b"].tolist() == [2, 4]
+
+
+def test_a_failed_write_leaves_nothing_behind(tmp_path):
+    def fail(name):
+        with open(name, "w") as stream:
+            stream.write("half")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(PacodiError, match="No space left"):
+        writing.atomically(tmp_path / "t.csv", fail)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_whole_numbers_are_rounded_and_clipped_to_their_type():
+    values = np.array([1.6, -1.6, 300.0, -300.0, 1e30])
+    assert writing.as_dtype(values, "int8").tolist() == [2, -2, 127, -128, 127]
+    assert writing.as_dtype(values, "Int64").tolist() == [2, -2, 300, -300, 2**63 - 1]
+    assert writing.as_dtype(np.array([0.4, 0.6]), "bool").tolist() == [False, True]

@@ -1,0 +1,99 @@
+"""Time stamps: formats, zones, grids."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pacodi_jax.data import times
+from pacodi_jax.errors import PacodiError
+
+
+def _grid(stamps, bounds=None):
+    index = pd.DatetimeIndex(stamps)
+    return times.positions(index, np.array(bounds or [0, len(index)]), "when")
+
+
+@pytest.mark.parametrize(
+    "format",
+    ["%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M", "%d.%m.%Y %H:%M", "%Y-%m-%d %H:%M:%S%z", "%Y/%m/%d"],
+)
+def test_a_format_is_found_and_written_back(format):
+    index = pd.date_range("2020-01-20", periods=40, freq="D", tz="UTC" if "%z" in format else None)
+    text = pd.Series(index.strftime(format))
+    stamps = times.parse(text.to_frame("t"), ("t",), None)
+    assert (stamps.values == index).all()
+    clock = times.Clock(("t",), stamps.format, stamps.zone, "D", False, index[0].isoformat(), 40)
+    assert list(clock.write(stamps.values)["t"]) == text.tolist()
+
+
+def test_day_and_month_are_not_guessed():
+    text = pd.Series(["01/02/2020", "02/02/2020"]).to_frame("t")
+    with pytest.raises(PacodiError, match=r"%d/%m/%Y.*%m/%d/%Y.*time_format"):
+        times.parse(text, ("t",), None)
+    assert times.parse(text, ("t",), "%d/%m/%Y").values[0] == pd.Timestamp("2020-02-01")
+    later = pd.Series(["01/02/2020", "13/02/2020"]).to_frame("t")
+    assert times.parse(later, ("t",), None).format == "%d/%m/%Y"
+
+
+def test_a_date_and_a_time_column_are_one_stamp():
+    frame = pd.DataFrame({"Date": ["9/03/2004", "10/03/2004"], "Time": ["18.00.00", "19.00.00"]})
+    frame.loc[2] = ["31/03/2004", "20.00.00"]
+    stamps = times.parse(frame, ("Date", "Time"), None)
+    assert stamps.values[0] == pd.Timestamp("2004-03-09 18:00")
+    clock = times.Clock(("Date", "Time"), stamps.format, "", "h", False, "", 3)
+    assert list(clock.write(stamps.values)["Time"]) == frame["Time"].tolist()
+
+
+@pytest.mark.parametrize("frequency", ["s", "15min", "h", "D", "B", "W", "MS", "ME", "QS", "YS"])
+def test_every_common_frequency_is_a_grid(frequency):
+    index = pd.date_range("2015-01-01", periods=60, freq=frequency)
+    found, name = _grid(index)
+    np.testing.assert_array_equal(found, np.arange(60))
+    clock = times.Clock(("t",), "", "", name, False, index[0].isoformat(), 60)
+    assert (clock.stamps(index[0].isoformat(), found) == index).all()
+
+
+def test_local_days_over_a_clock_change_are_a_grid():
+    index = pd.date_range("2020-03-20", periods=30, freq="D", tz="Europe/Berlin")
+    found, name = _grid(index)
+    np.testing.assert_array_equal(found, np.arange(30))
+    clock = times.Clock(("t",), "", "Europe/Berlin", name, False, index[0].isoformat(), 30)
+    assert (clock.stamps(index[0].isoformat(), found) == index).all()
+
+
+def test_skipped_hours_and_holidays_leave_holes_in_the_grid():
+    hours = pd.date_range("2020-01-01", periods=50, freq="h").delete([7, 8])
+    assert _grid(hours)[0][6:8].tolist() == [6, 9]
+    days = pd.bdate_range("2020-01-01", periods=60).delete([20])
+    found, name = _grid(days)
+    assert name == "B"
+    assert found[19:21].tolist() == [19, 21]
+
+
+def test_each_series_has_its_own_origin():
+    a = pd.date_range("2020-01-01", periods=5, freq="h")
+    b = pd.date_range("2019-01-01", periods=4, freq="h")
+    found, _ = _grid(a.append(b), [0, 5, 9])
+    assert found.tolist() == [0, 1, 2, 3, 4, 0, 1, 2, 3]
+
+
+def test_a_counting_column_is_a_clock_too():
+    found, step = times.positions(
+        pd.Index([10.0, 12.0, 14.0, 18.0, *np.arange(20, 60, 2.0)]), np.array([0, 24]), "t"
+    )
+    assert found[:4].tolist() == [0, 1, 2, 4]
+    clock = times.Clock(("t",), "", "", step, True, "10.0", 26)
+    assert clock.stamps("10.0", found)[:4].tolist() == [10, 12, 14, 18]
+
+
+@pytest.mark.parametrize(
+    ("stamps", "words"),
+    [
+        (["2020-01-01", "2020-01-01", "2020-01-02"], "repeats the one before it .row 2"),
+        (["2020-01-02", "2020-01-01", "2020-01-03"], "is earlier than .* sort"),
+        (["2020-01-01", "2020-01-02", "2020-01-04", "2020-01-04 05:00"], "mixed frequencies"),
+    ],
+)
+def test_stamps_that_are_no_grid_are_refused(stamps, words):
+    with pytest.raises(PacodiError, match=words):
+        _grid(pd.to_datetime(pd.Series(stamps), format="ISO8601"))

@@ -40,6 +40,7 @@ NEIGHBOURS = {
     ("checks", "errors"),
     ("checks", "types"),
     ("wiener", "diffusion"),
+    ("train", "run"),
 }
 ONLY_HERE = {"pmap": {"parallel"}, "shard_map": {"parallel"}, "orbax": {"checkpoint"}}
 

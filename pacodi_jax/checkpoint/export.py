@@ -37,6 +37,7 @@ def export(folder: Path, weights: Any, card: dict[str, Any]) -> Path:
     place = folder / "model.safetensors"
     temporary = folder / ".model.safetensors.part"
     save_file(arrays, temporary, metadata={"seal": json.dumps(seal(arrays, card))})
+    temporary.chmod(0o644)
     os.replace(temporary, place)
     write_text(folder / "model.json", json.dumps(card, indent=2) + "\n")
     write_text(folder / "model.md", _markdown(card))

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import jax
 import numpy as np
@@ -147,14 +147,14 @@ def is_primary() -> bool:
     return jax.process_index() == 0
 
 
-def leave(code: int) -> None:
+def leave(code: int) -> NoReturn:
     """Ends this process with ``code``.
 
     One of several ends at once: at an orderly exit it would wait for the others, who wait for it.
     """
     sys.stdout.flush()
     sys.stderr.flush()
-    if jax.process_count() > 1:
+    if jax.distributed.is_initialized():
         os._exit(code)
     sys.exit(code)
 

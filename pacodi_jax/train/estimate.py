@@ -69,7 +69,7 @@ def before(state: Any, data: Any, flops: int) -> str:
     )
 
 
-def after(steps: int, seconds: float, left: int, windows: int, compiled: float) -> str:
+def after(steps: int, seconds: float, left: int, windows: int) -> str:
     """Returns the line said once the first ``steps`` steps were timed.
 
     Args:
@@ -77,10 +77,9 @@ def after(steps: int, seconds: float, left: int, windows: int, compiled: float) 
       seconds: how long they took.
       left: how many are left.
       windows: the global batch.
-      compiled: how long compiling took.
     """
     pace = seconds / steps
     return (
-        f"compiled in {duration(compiled)}; {steps} steps took {seconds:.2f} s: "
-        f"{windows / pace:,.0f} windows/s, about {duration(pace * left)} to go"
+        f"{steps} steps took {seconds:.2f} s: {windows / pace:,.0f} windows/s, "
+        f"about {duration(pace * left)} to go"
     )

@@ -13,7 +13,7 @@ from pacodi_jax.data.batches import Resident
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.train import engine, estimate, pace
 from pacodi_jax.train.plan import Run, Settings
-from pacodi_jax.train.record import Recorder
+from pacodi_jax.train.record import Recorder, duration
 from pacodi_jax.train.signals import Signals
 from pacodi_jax.types import Array, Generator
 
@@ -44,7 +44,6 @@ class Session:
         self.chunk = settings.chunk or pace.TIMED
         self.since_log, self.since_save = engine.Tally(), engine.Tally()
         self.later: list[Callable[[], None]] = []
-        self.compiled = 0.0
         self.chunks = 0
         self.skipped = 0
         self.stopped = False
@@ -69,7 +68,8 @@ class Session:
         with self.watchdog:
             begun = time.perf_counter()
             live, _ = jax.block_until_ready(program(live, resident, np.int32(0)))
-            self.compiled = time.perf_counter() - begun
+            compiled = time.perf_counter() - begun
+            self.recorder.say(f"compiled in {duration(compiled)}")
             end, state = self._steps(program, live, resident, step)
         stopped = self.signals.received or "a signal to another process"
         return Run(end, state, step, stopped if self.stopped else None)
@@ -128,7 +128,7 @@ class Session:
         """Says how long the run will take and chooses the length of chunks, if that is free."""
         left = self.settings.steps - step
         size = self.settings.batch_size
-        self.recorder.say(estimate.after(count, seconds, left, size, self.compiled))
+        self.recorder.say(estimate.after(count, seconds, left, size))
         if not self.settings.chunk:
             length = pace.chunk_length(seconds / count, self.settings.log_every)
             self.chunk = int(parallel.agree(length))

@@ -1,0 +1,99 @@
+"""The command: train, sample and evaluate.
+
+python -m pacodi_jax.main --config=configs/NAME.py[:ARGUMENTS] --workdir=DIR --mode=MODE
+"""
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import jax
+from absl import app, flags, logging
+from ml_collections import config_flags
+
+from pacodi_jax import config as configuration
+from pacodi_jax import evaluate, parallel, run
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.train import train
+
+_CONFIG = config_flags.DEFINE_config_file("config", lock_config=True)
+_WORKDIR = flags.DEFINE_string("workdir", None, "The run's folder; made if it is not there.")
+_MODE = flags.DEFINE_enum("mode", "all", ["train", "sample", "evaluate", "all"], "What to do.")
+_SAMPLES = flags.DEFINE_integer("samples", None, "Windows to draw; config.sample.count if unset.")
+_COORDINATOR = flags.DEFINE_string("coordinator", None, "host:port of process 0 of several.")
+_PROCESSES = flags.DEFINE_integer("processes", None, "How many processes this job has.")
+_PROCESS = flags.DEFINE_integer("process", None, "Which of them this one is, from 0.")
+_BIND = flags.DEFINE_string("bind", None, "The address on which process 0 listens.")
+_WATCHDOG = flags.DEFINE_float(
+    "watchdog", 300.0, "Seconds without progress that end one process of several; 0 is never."
+)
+flags.mark_flags_as_required(["config", "workdir"])
+
+
+def _fail(message: str) -> NoReturn:
+    print(f"error: {message}", file=sys.stderr, flush=True)
+    parallel.leave(2)
+
+
+def _parse(argv: list[str]) -> list[str]:
+    """Parses the flags; a mistake in them is one line, without a traceback."""
+    try:
+        rest = flags.FLAGS(argv)
+        _CONFIG.value.to_dict()  # a file that could not be read shows only when it is used
+    except OSError as error:
+        _fail(f"--config: {str(error).strip().splitlines()[-1].strip()}")
+    except AttributeError as error:  # an override of a setting that does not exist
+        name, *hint = re.findall(r"[\w.]+(?=\\?['\"])", str(error))
+        nearest = f" Did you mean {hint[0]!r}?" if hint else ""
+        _fail(f"the config has no setting {name!r}.{nearest}")
+    except flags.Error as error:  # what a config file raises comes wrapped in its traceback
+        last = str(error).strip().splitlines()[-1].strip()
+        _fail(last.removeprefix("pacodi_jax.errors.PacodiError: "))
+    return rest
+
+
+def _cache_programs() -> None:
+    """Keeps compiled programs between runs, where the user has not chosen a place for them."""
+    if not os.environ.get("JAX_COMPILATION_CACHE_DIR"):
+        root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        jax.config.update("jax_compilation_cache_dir", str(Path(root) / "pacodi_jax" / "programs"))
+
+
+def _work(workdir: Path) -> None:
+    config, mode = _CONFIG.value, _MODE.value
+    configuration.validate(config)
+    job = parallel.detect(os.environ, _COORDINATOR.value, _PROCESSES.value, _PROCESS.value)
+    parallel.initialise(job, bind=_BIND.value)
+    if mode in ("train", "all"):
+        outcome = train(config, workdir, _WATCHDOG.value)
+        if outcome.signal:
+            print(f"{outcome.signal}: stopped at step {outcome.step}, which is saved; run the same")
+            print("command again to go on.")
+            return
+        if outcome.first == outcome.step and parallel.is_primary():
+            print(f"{workdir} is trained: step {outcome.step} of {config.train.steps}")
+    if mode in ("sample", "all") and parallel.is_primary():
+        count = config.sample.count if _SAMPLES.value is None else _SAMPLES.value
+        written = evaluate.write_samples(
+            run.load(workdir, config), workdir / "samples", count, config.seed
+        )
+        print("\n".join(str(path) for path in written))
+    parallel.agree(0.0)
+
+
+def main(argv: list[str]) -> None:
+    """Runs the command; a mistake of the user's ends it with one line and exit code 2."""
+    if len(argv) > 1:
+        _fail(f"unexpected argument {argv[1]!r}; every option begins with --")
+    logging.set_verbosity(logging.ERROR)
+    _cache_programs()
+    try:
+        _work(Path(str(_WORKDIR.value)).absolute())
+    except PacodiError as error:
+        _fail(str(error))
+
+
+if __name__ == "__main__":
+    app.run(main, flags_parser=_parse)

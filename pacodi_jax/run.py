@@ -132,11 +132,11 @@ class Trained:
         parts += [self.generator.statistics.label] if oracle else []
         return "; ".join(parts)
 
-    def sample_scaled(self, key: Key, count: int, condition: Array | None = None) -> np.ndarray:
+    def sample_scaled(self, key: Key, count: int, condition: Any = None) -> np.ndarray:
         """Draws ``count`` windows ``(count, L, C_live)`` in the model's scale."""
         return np.asarray(self.generator.sample(key, self.params, count, condition))
 
-    def sample(self, key: Key, count: int, condition: Array | None = None) -> np.ndarray:
+    def sample(self, key: Key, count: int, condition: Any = None) -> np.ndarray:
         """Draws ``count`` windows in the user's units, ``(count, L, C)`` float64.
 
         Args:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import optax
+from jax.flatten_util import ravel_pytree
 
 from pacodi_jax.types import Array
 
@@ -60,18 +61,19 @@ def advance(
     updates, optimiser_state = optimiser.update(
         gradients, state.optimiser, state.params, value=loss
     )
-    params = optax.apply_updates(state.params, updates)
-    fine = _all_finite((params, optimiser_state))
+    # One vector instead of a tree of arrays: a quarter of the time to compile.
+    before, unravel = ravel_pytree(state.params)
+    average, _ = ravel_pytree(state.ema)
+    after = before + ravel_pytree(updates)[0]
+    fine = _all_finite((after, optimiser_state))
     decay = jnp.minimum(ema_decay, (1 + state.step) / (10 + state.step))
-    ema = jax.tree.map(lambda old, new: old + (1 - decay) * (new - old), state.ema, params)
-    new = (params, ema, optimiser_state)
-    old = (state.params, state.ema, state.optimiser)
-    params, ema, optimiser_state = jax.tree.map(lambda a, b: jnp.where(fine, a, b), new, old)
     return TrainState(
         step=state.step + 1,
-        params=params,
-        ema=ema,
-        optimiser=optimiser_state,
+        params=unravel(jnp.where(fine, after, before)),
+        ema=unravel(jnp.where(fine, average + (1 - decay) * (after - average), average)),
+        optimiser=jax.tree.map(
+            lambda new, old: jnp.where(fine, new, old), optimiser_state, state.optimiser
+        ),
         skipped=state.skipped + ~fine,
         consecutive_skips=jnp.where(fine, 0, state.consecutive_skips + 1),
         key=state.key,

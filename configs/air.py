@@ -1,0 +1,15 @@
+"""Air quality: thirteen sensors in an Italian city, hourly, with gaps.
+
+    python -m pacodi_jax.main --config=configs/air.py --workdir=runs/air
+
+Two CPU cores: time not measured, memory not measured. Scores: not measured.
+"""
+
+from ml_collections import ConfigDict
+
+from configs import common
+
+
+def get_config(arguments: str = "") -> ConfigDict:
+    """Returns the settings; ``arguments`` as in ``configs/common.py``."""
+    return common.get_config(arguments, source="air")

@@ -26,14 +26,15 @@ def peak() -> int:
 
 def make(path: Path, rows: int, dtype: str) -> int:
     """Writes a random walk block by block, so that making it does not set the peak."""
-    header = np.lib.format.open_memmap(path, "w+", dtype, (rows, CHANNELS))
     generator, last = np.random.default_rng(0), np.zeros(CHANNELS)
-    for begin in range(0, rows, 100_000):
-        block = generator.normal(size=(min(100_000, rows - begin), CHANNELS)).cumsum(0) + last
-        header[begin : begin + len(block)], last = block, block[-1]
-    size = header.nbytes
-    del header
-    return size
+    header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": (rows, CHANNELS)}
+    with path.open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, header)
+        for begin in range(0, rows, 100_000):
+            block = generator.normal(size=(min(100_000, rows - begin), CHANNELS)).cumsum(0) + last
+            file.write(block.astype(dtype).tobytes())
+            last = block[-1]
+    return rows * CHANNELS * np.dtype(dtype).itemsize
 
 
 def windows(rows: int, dtype: str, folder: Path) -> dict:

@@ -5,6 +5,7 @@ Feistel network permutes the positions of an epoch one by one.
 """
 
 import json
+import zlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -69,7 +70,7 @@ def permute(xp: Any, seed: int, epoch: Any, value: Any, count: int) -> Any:
     half = max((max(count - 1, 1).bit_length() + 1) // 2, 1)
     mask = np.uint32(2**half - 1)
     left, right = value >> np.uint32(half), value & mask
-    key = _mix(epoch ^ np.uint32(seed & 0xFFFFFFFF))
+    key = _mix(epoch + np.uint32(zlib.crc32(str(seed).encode())))
     for number in range(_ROUNDS):
         salt = np.uint32((0x9E3779B9 * (number + 1)) & 0xFFFFFFFF)
         left, right = right, left ^ (_mix(right ^ _mix(key + salt)) & mask)
@@ -87,15 +88,18 @@ def _divide(step: Array, batch: int, count: int) -> tuple[Array, Array]:
     """``divmod(step · batch, count)`` in 32 bits, bit by bit of ``step``, without overflow."""
     if not 0 < count < 2**30 or batch < 1:
         raise PacodiError(f"batch={batch}, count={count}: a batch holds 1 or more of 1 … 2**30")
-    quotient, rest = jnp.uint32(0), jnp.uint32(0)
-    for bit in range(32):
-        whole, part = divmod(batch << bit, count)
-        on = (step >> np.uint32(bit)) & np.uint32(1)
-        rest = rest + on * np.uint32(part)
+    pairs = [divmod(batch << bit, count) for bit in range(32)]
+    wholes = jnp.array([whole & 0xFFFFFFFF for whole, _ in pairs], jnp.uint32)
+    parts = jnp.array([part for _, part in pairs], jnp.uint32)
+
+    def add(bit: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
+        quotient, rest = state
+        on = (step >> bit.astype(jnp.uint32)) & np.uint32(1)
+        rest = rest + on * parts[bit]
         carry = (rest >= np.uint32(count)).astype(jnp.uint32)
-        rest = rest - carry * np.uint32(count)
-        quotient = quotient + on * np.uint32(whole & 0xFFFFFFFF) + carry
-    return quotient, rest
+        return quotient + on * wholes[bit] + carry, rest - carry * np.uint32(count)
+
+    return jax.lax.fori_loop(0, 32, add, (jnp.uint32(0), jnp.uint32(0)))
 
 
 class Resident(NamedTuple):

@@ -146,7 +146,7 @@ def load(
     train = parts == splits.TRAIN
     scaler = scalers.fit(table.values, train, scaling, table.channels)
     cut = gaps.cuts(table)
-    filled = gaps.fill(table.values, _groups(cut, parts), gap)
+    filled = gaps.fill(table.values, _edges(cut, parts), gap)
     starts = _starts(parts, cut, filled.broken, length, stride, fractions, paper)
     known = tuple(attributes.fit(name, table.static.loc[train, name]) for name in static)
     recipe = _recipe(found, source, protocol, split, scaling, length, scaler, known)
@@ -179,11 +179,11 @@ def _parts(
     return splits.by_series(table.bounds, fractions, seed)
 
 
-def _groups(cut: np.ndarray, parts: np.ndarray) -> np.ndarray:
-    """Numbers the stretches between cuts and between parts."""
-    change = cut.copy()
-    change[1:] |= parts[1:] != parts[:-1]
-    return np.cumsum(change, dtype=np.int32)
+def _edges(cut: np.ndarray, parts: np.ndarray) -> np.ndarray:
+    """Where a new stretch begins: at a cut, and where one part ends and another begins."""
+    edges = cut.copy()
+    edges[1:] |= parts[1:] != parts[:-1]
+    return edges
 
 
 def _starts(
@@ -199,7 +199,10 @@ def _starts(
     if paper:
         every = splits.starts(~broken, cut, length, stride)
         edge = round(len(every) * PAPER_TRAIN)
-        found, needed = [every[:edge], every[edge:], every[edge:]], [PAPER_TRAIN, 1 - PAPER_TRAIN, 1 - PAPER_TRAIN]
+        found, needed = (
+            [every[:edge], every[edge:], every[edge:]],
+            [PAPER_TRAIN, 1 - PAPER_TRAIN, 1 - PAPER_TRAIN],
+        )
     else:
         kinds = (splits.TRAIN, splits.VALIDATION, splits.HELD_OUT)
         found = [splits.starts((parts == p) & ~broken, cut, length, stride) for p in kinds]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from pacodi_jax.data.table import Table
+from pacodi_jax.data.table import Table, surely_finite
 
 
 class Filled(NamedTuple):
@@ -62,23 +62,25 @@ def cuts(table: Table) -> np.ndarray:
     return cut
 
 
-def fill(values: np.ndarray, group: np.ndarray, max_gap: int | None) -> Filled:
-    """Interpolates missing cells in place, linearly in time, between values of one group.
+def fill(values: np.ndarray, edges: np.ndarray, max_gap: int | None) -> Filled:
+    """Interpolates missing cells in place, linearly in time, between values of one stretch.
 
     Args:
       values: ``(T, C)``, changed in place.
-      group: ``(T,)`` rising; a gap is filled only from values of its own group, so that nothing
-        flows over a cut or from one part of a split into another.
-      max_gap: the longest gap filled, in rows. ``None`` fills any, and gaps at the ends of a group
-        with the nearest value.
+      edges: ``(T,)`` where a new stretch begins; a gap is filled only from values of its own, so
+        that nothing flows over a cut or from one part of a split into another.
+      max_gap: the longest gap filled, in rows. ``None`` fills any, and gaps at the ends of a
+        stretch with the nearest value.
 
     Returns:
       What was done.
     """
-    rows = np.arange(len(values))
     touched = np.zeros(len(values), bool)
     broken = np.zeros(len(values), bool)
     missing = filled = 0
+    if surely_finite(values):
+        return Filled(touched, broken, missing, filled)
+    rows, group = np.arange(len(values)), np.cumsum(edges)
     for column in values.T:
         holes = np.isnan(column)
         if not holes.any():

@@ -7,7 +7,7 @@ import numpy as np
 
 from pacodi_jax.errors import PacodiError, choose
 
-_BLOCK = 1 << 16
+_BLOCK = 1 << 13
 
 
 class Scaler(NamedTuple):
@@ -38,7 +38,8 @@ class Scaler(NamedTuple):
         for begin in range(0, len(values), _BLOCK):
             block = values[begin : begin + _BLOCK]
             block = block if live.all() else block[:, live]
-            out[begin : begin + _BLOCK] = np.nan_to_num((block - offset) / factor)
+            block = (block - offset) / factor
+            out[begin : begin + _BLOCK] = np.where(np.isnan(block), 0, block)
         return out
 
     def unscale(self, windows: np.ndarray) -> np.ndarray:
@@ -99,10 +100,13 @@ def fit(values: np.ndarray, rows: np.ndarray, scaling: str, names: tuple[str, ..
       PacodiError: if a channel has no value in these rows or spans more than floats hold.
     """
     measure = choose("scaling", scaling, SCALINGS)
+    first, last = int(rows.argmax()), len(rows) - int(rows[::-1].argmax())
+    within = slice(first, last) if rows[first:last].all() else rows
     offsets, factors = [], []
     for name, column in zip(names, values.T, strict=True):
-        seen = column[rows]
-        seen = seen[~np.isnan(seen)]
+        seen = np.ascontiguousarray(column[within])
+        holes = np.isnan(seen)
+        seen = seen[~holes] if holes.any() else seen
         if not seen.size:
             raise PacodiError(f"column {name!r} has no value in the training part; leave it out")
         if (seen == seen[0]).all():

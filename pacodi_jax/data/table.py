@@ -184,15 +184,25 @@ def _number_column(column: pd.Series, name: str, where: str) -> np.ndarray:
     )
 
 
+def surely_finite(values: np.ndarray, block: int = 1 << 13) -> bool:
+    """Whether every value is finite, by sums of blocks: fast, and wrong only towards ``False``."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return all(
+            np.isfinite(values[begin : begin + block].sum())
+            for begin in range(0, len(values), block)
+        )
+
+
 def _check_numbers(values: np.ndarray, names: tuple[str, ...], where: str) -> None:
+    if surely_finite(values):
+        return
+    with np.errstate(invalid="ignore"):
+        lows, highs = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
     for i, name in enumerate(names):
-        column = values[:, i]
-        with np.errstate(invalid="ignore"):
-            low, high = np.fmin.reduce(column), np.fmax.reduce(column)
-        if np.isnan(low):
+        if np.isnan(lows[i]):
             raise PacodiError(f"{where}: column {name!r} has no value at all; leave it out")
-        if np.isinf(low) or np.isinf(high):
-            row = int(np.flatnonzero(np.isinf(column))[0]) + 1
+        if np.isinf(lows[i]) or np.isinf(highs[i]):
+            row = int(np.flatnonzero(np.isinf(values[:, i]))[0]) + 1
             raise PacodiError(
                 f"{where}: column {name!r} is infinite, or beyond float64, in row {row}"
             )

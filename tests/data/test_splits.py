@@ -114,7 +114,7 @@ def test_series_are_given_whole_to_the_parts():
 
 def test_short_gaps_are_interpolated_and_long_ones_cut():
     values = np.array([[0.0, np.nan, 2.0, np.nan, np.nan, np.nan, 6.0, np.nan]]).T
-    filled = gaps.fill(values, np.zeros(8, int), max_gap=2)
+    filled = gaps.fill(values, np.zeros(8, bool), max_gap=2)
     assert values[1, 0] == 1.0
     assert filled.broken.tolist() == [False] * 3 + [True] * 3 + [False, True]
     assert (filled.missing, filled.filled) == (5, 1)
@@ -122,7 +122,7 @@ def test_short_gaps_are_interpolated_and_long_ones_cut():
 
 def test_a_gap_is_not_filled_from_the_other_side_of_a_cut():
     values = np.array([[0.0, np.nan, 2.0]]).T
-    filled = gaps.fill(values, np.array([0, 0, 1]), max_gap=5)
+    filled = gaps.fill(values, np.array([True, False, True]), max_gap=5)
     assert filled.broken.tolist() == [False, True, False]
 
 

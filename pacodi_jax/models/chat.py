@@ -20,6 +20,7 @@ from pacodi_jax.text.encoders.interface import clean_text
 from pacodi_jax.text.service import Service, post
 
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
+_LARGEST = int(np.finfo(np.float32).max)
 _TASK = (
     "You turn a description of a time series into numbers. Reply with a JSON array of exactly "
     "{length} numbers and nothing else."
@@ -72,9 +73,9 @@ def parse(reply: str, length: int) -> np.ndarray:
     for value in values:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise ValueError(f"{json.dumps(value)[:30]} is not a number")
-        if not abs(value) <= np.finfo(np.float32).max:
+        if not abs(value) <= _LARGEST:
             raise ValueError("a value is not finite")
-    return np.array([float(value) for value in values])
+    return np.array(values, dtype=np.float64)
 
 
 class _Cache:

@@ -56,6 +56,8 @@ def _knots(series: np.ndarray) -> list[int]:
     origins: list[np.ndarray] = []
     while best[-1] > enough and len(origins) + 1 < _MOST:
         candidates = best[:, None] + costs
+        if not np.isfinite(candidates[:, -1]).any():
+            break
         origins.append(np.argmin(candidates, axis=0))
         best = np.min(candidates, axis=0)
     knots = [series.shape[0] - 1]

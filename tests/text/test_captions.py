@@ -139,9 +139,10 @@ def test_requests_of_users_are_familiar_and_other_languages_are_not():
 
 PINNED = (
     "There is one peak before the middle. The highest point comes before the middle. On "
-    "average it is about average. It covers a wide range. Perhaps one dip towards the end. "
-    "The start is slightly high, the first quarter high, the middle normal, the third quarter "
-    "low, the end slightly below normal. The series decreases strongly overall. It is lowest "
-    "late. With high volatility. A series that goes up steadily at the very start, then "
-    "declines steadily in the middle, and then rises steadily at the very end."
+    "average it is about average. It completes one full cycle. A wide range. Perhaps one dip "
+    "late on. It starts slightly high, is high at the first quarter, normal in the middle, "
+    "well below normal at the third quarter, and ends slightly below normal. It shows a "
+    "strong decline. The lowest point comes late on. High volatility. First a steady increase "
+    "at the very start, and then a steady decline halfway through, then a steady increase "
+    "near the end."
 )

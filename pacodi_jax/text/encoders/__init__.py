@@ -6,6 +6,7 @@ from pacodi_jax.text.encoders.endpoint import Endpoint
 from pacodi_jax.text.encoders.hashed import Hashed
 from pacodi_jax.text.encoders.interface import Encoder, require_identity
 from pacodi_jax.text.encoders.minilm import MiniLM
+from pacodi_jax.text.encoders.minilm_clauses import MiniLMClauses
 from pacodi_jax.text.encoders.precomputed import Precomputed
 
 __all__ = ["ENCODERS", "Encoder", "require_identity"]
@@ -15,5 +16,6 @@ ENCODERS: dict[str, Callable[..., Encoder]] = {
     "endpoint": Endpoint,
     "hashed": Hashed,
     "minilm": MiniLM,
+    "minilm_clauses": MiniLMClauses,
     "precomputed": Precomputed,
 }

@@ -11,15 +11,14 @@ import json
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from safetensors.numpy import load_file
 
-from pacodi_jax.errors import PacodiError, choose
-from pacodi_jax.text.clauses import clauses
+from pacodi_jax.errors import PacodiError
 from pacodi_jax.text.encoders.bert import embed
 from pacodi_jax.text.encoders.interface import clean_text
 
@@ -67,22 +66,16 @@ def _bucket(size: int) -> int:
 
 
 class MiniLM:
-    """The MiniLM encoder.
+    """The MiniLM encoder: reads a text at once, up to 256 word pieces, and not what comes after.
 
     Args:
-      reading: ``"whole"`` reads a text at once, as sentence-transformers does; past 256 word pieces
-        the rest is not read. ``"clauses"`` reads each clause by itself and averages the vectors:
-        nothing is cut off, and captions that share clauses cost little.
       folder: where the model's files are, or None for the installed package.
 
     Raises:
       PacodiError: if the weights or the tokenizer's package are missing.
     """
 
-    def __init__(
-        self, *, reading: Literal["whole", "clauses"] = "clauses", folder: str | None = None
-    ):
-        self._split = choose("reading", reading, {"whole": lambda text: [text], "clauses": clauses})
+    def __init__(self, *, folder: str | None = None):
         found = _locate(folder)
         config = json.loads((found / "config.json").read_text())
         self._tokenizer = _tokenizer(found / "tokenizer.json")
@@ -91,22 +84,20 @@ class MiniLM:
         self._embed = jax.jit(partial(embed, layers=layers, heads=heads))
         self.width: int = config["hidden_size"]
         digest = hashlib.sha256((found / _FILES[-1]).read_bytes()).hexdigest()[:12]
-        self.identity = f"minilm/v{_VERSION}/{reading}/width={self.width}/sha256={digest}"
+        self.identity = f"minilm/v{_VERSION}/width={self.width}/sha256={digest}"
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Returns the vectors of ``texts``, float32 ``(N, 384)``; equal parts are read once."""
-        parts = [self._split(clean_text(text)) for text in texts]
-        unique = sorted({part for text in parts for part in text})
-        place = {part: number for number, part in enumerate(unique)}
-        vectors = self._encode_parts(unique)
-        means = [vectors[[place[part] for part in text]].mean(axis=0) for text in parts]
-        return np.asarray(means, dtype=np.float32).reshape(len(texts), self.width)
+        """Returns unit vectors, float32 ``(N, 384)``; equal texts are read once."""
+        cleaned = [clean_text(text) for text in texts]
+        unique = sorted(set(cleaned))
+        place = {text: number for number, text in enumerate(unique)}
+        return self._read(unique)[[place[text] for text in cleaned]]
 
-    def _encode_parts(self, parts: list[str]) -> np.ndarray:
-        """Reads parts in batches of like length, padded to few shapes so that few compile."""
-        tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(parts)]
-        order = sorted(range(len(parts)), key=lambda number: len(tokens[number]))
-        vectors = np.zeros((len(parts), self.width), dtype=np.float32)
+    def _read(self, texts: list[str]) -> np.ndarray:
+        """Reads texts in batches of like length, padded to few shapes so that few compile."""
+        tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(texts)]
+        order = sorted(range(len(texts)), key=lambda number: len(tokens[number]))
+        vectors = np.zeros((len(texts), self.width), dtype=np.float32)
         for first in range(0, len(order), _BATCH):
             rows = order[first : first + _BATCH]
             longest = max(len(tokens[row]) for row in rows)

@@ -1,0 +1,137 @@
+import json
+
+import numpy as np
+import pytest
+
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.models import chat
+from pacodi_jax.models.chat import Answers, Chat
+from tests.text.conftest import Reply
+
+
+def _said(content):
+    return Reply({"choices": [{"message": {"role": "assistant", "content": content}}]})
+
+
+@pytest.fixture
+def make(loopback, tmp_path):
+    def make(**options):
+        service = loopback.service(**{"attempts": 2, **options.pop("service", {})})
+        cache = tmp_path / "cache" / "replies.jsonl"
+        defaults = {"model": "m", "length": 3, "low": -1.0, "high": 2.0, "cache": cache}
+        return Chat(service=service, **{**defaults, **options})
+
+    return make
+
+
+def test_good_answers_are_parsed_and_scored(make, loopback):
+    loopback.replies = [_said("[1, 2.5, -3e0]"), _said("```json\n[0, 0, 0]\n```")]
+    answers = make().draw(["it falls", "it is flat"])
+    np.testing.assert_array_equal(answers.series, [[1, 2.5, -3], [0, 0, 0]])
+    found = chat.score(np.array([[1.0, 2.5, -2.0], [0.0, 0.0, 0.5]]), answers)
+    assert found.mse == pytest.approx((1.0 + 0.25) / 6)
+    assert found.wape == pytest.approx(1.5 / 6.0)
+    assert (found.answered, found.asked) == (2, 2)
+
+
+def test_the_prompt_holds_length_scale_and_caption(make, loopback):
+    loopback.replies = [_said("[1, 2, 3]")]
+    make().draw(["two  peaks\x00"])
+    path, _, body = loopback.requests[0]
+    assert path == "/v1/chat/completions"
+    assert body["temperature"] == 0.0
+    asked = body["messages"][1]["content"]
+    assert "3 equally spaced" in asked
+    assert "between -1 and 2" in asked
+    assert asked.endswith("Description: two peaks")
+
+
+def test_a_bad_answer_is_asked_again_with_the_reason(make, loopback):
+    loopback.replies = [_said("Sure! [1, 2, 3]"), _said("[1, 2, 3]")]
+    answers = make().draw(["rise"])
+    np.testing.assert_array_equal(answers.series, [[1, 2, 3]])
+    assert "(not JSON)" in loopback.requests[1][2]["messages"][-1]["content"]
+
+
+def test_answers_that_stay_bad_are_failures_and_not_scored(make, loopback):
+    loopback.replies = [_said("[1, 2]"), _said("[1, 2]"), _said("[1, 2, 3]")]
+    answers = make().draw(["rise", "fall"])
+    assert answers.failures == ((0, "2 values"),)
+    assert np.isnan(answers.series[0]).all()
+    found = chat.score(np.array([[9.0, 9.0, 9.0], [1.0, 2.0, 3.0]]), answers)
+    assert (found.mse, found.answered, found.asked) == (0.0, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ("1, 2, 3", "not JSON"),
+        ('{"values": [1, 2, 3]}', "not an array"),
+        ("[1, 2, 3, 4]", "4 values"),
+        ('[1, "2", 3]', '"2" is not a number'),
+        ("[1, true, 3]", "true is not a number"),
+        ("[1, null, 3]", "null is not a number"),
+        ("[1, NaN, 3]", "not finite"),
+        ("[1, 1e999, 3]", "not finite"),
+        (f"[1, {10**400}, 3]", "not finite"),
+        ("[1, 2, 3] as you asked", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ("", "not JSON"),
+    ],
+)
+def test_parsing_is_strict(reply, said):
+    with pytest.raises(ValueError, match=said):
+        chat.parse(reply, 3)
+
+
+def test_a_stopped_run_goes_on_from_its_cache(make, loopback, tmp_path):
+    loopback.replies = [
+        _said("[1, 1, 1]"),
+        Reply(status=500),
+        Reply(status=500),
+        _said("[2, 2, 2]"),
+    ]
+    with pytest.raises(PacodiError, match="failed 2 times"):
+        make().draw(["first", "second"])
+    with (tmp_path / "cache" / "replies.jsonl").open("a") as file:
+        file.write('{"key": "cut sh')
+    answers = make().draw(["first", "second"])
+    np.testing.assert_array_equal(answers.series[:, 0], [1, 2])
+    assert len(loopback.requests) == 4
+    make().draw(["first", "second"])
+    assert len(loopback.requests) == 4
+    last = (tmp_path / "cache" / "replies.jsonl").read_text().splitlines()[-1]
+    assert json.loads(last)["reply"] == "[2, 2, 2]"
+
+
+def test_another_model_or_scale_is_asked_anew(make, loopback):
+    loopback.replies = [_said("[1, 1, 1]")]
+    make().draw(["rise"])
+    make(model="other").draw(["rise"])
+    make(high=5.0).draw(["rise"])
+    assert len(loopback.requests) == 3
+
+
+def test_a_slow_service_times_out(make, loopback):
+    loopback.replies = [Reply(hang=True)]
+    with pytest.raises(PacodiError, match=r"no answer within 0\.2 s"):
+        make(service={"timeout": 0.2}).draw(["rise"])
+
+
+def test_another_kind_of_service_is_named(make, loopback):
+    loopback.replies = [Reply({"choices": []})]
+    with pytest.raises(PacodiError, match="OpenAI-compatible chat"):
+        make().draw(["rise"])
+
+
+def test_empty_text_and_a_senseless_scale_are_refused(make):
+    with pytest.raises(PacodiError, match="empty"):
+        make().draw([" "])
+    with pytest.raises(PacodiError, match="low < high"):
+        make(low=2.0)
+
+
+def test_no_usable_answer_cannot_be_scored():
+    answers = Answers(np.full((2, 3), np.nan), (chat.Failure(0, "not JSON"),))
+    with pytest.raises(PacodiError, match=r"none of 2 replies was usable.*not JSON"):
+        chat.score(np.zeros((2, 3)), answers)

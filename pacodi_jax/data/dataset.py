@@ -144,6 +144,8 @@ def load(
     table = gaps.add_rows(found.table, gap)
     parts = _parts(table, protocol, split, fractions, length, seed)
     train = parts == splits.TRAIN
+    if not train.any():
+        raise _no_window("train", length, fractions[0], len(parts))
     scaler = scalers.fit(table.values, train, scaling, table.channels)
     cut = gaps.cuts(table)
     filled = gaps.fill(table.values, _edges(cut, parts), gap)
@@ -209,12 +211,16 @@ def _starts(
         needed = list(fractions)
     for name, begin, share in zip(("train", "validation", "held-out"), found, needed, strict=True):
         if not len(begin) and share:
-            raise PacodiError(
-                f"no window of length {length} fits into the {name} part: it gets {share:.0%} of "
-                f"{len(parts):,} rows, cut at gaps. Shorten the window, change fractions or raise "
-                "max_gap; for many short series take split='series'"
-            )
+            raise _no_window(name, length, share, len(parts))
     return found
+
+
+def _no_window(part: str, length: int, share: float, rows: int) -> PacodiError:
+    return PacodiError(
+        f"no window of length {length} fits into the {part} part: it gets {share:.0%} of {rows:,} "
+        "rows, less a gap of one window, cut where values are missing. Shorten the window, change "
+        "fractions or raise max_gap; for many short series take split='series'"
+    )
 
 
 def _recipe(

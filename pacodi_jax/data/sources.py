@@ -70,6 +70,7 @@ def read(
         return _from_catalogue(source, path, channels, every_channel)
     if not path:
         raise PacodiError("source='table' needs path=, the file to read")
+    files.check(path)
     if files.kind(path) in files.ARRAYS:
         return _from_array(Path(path), time, id, channels, static, text, missing)
     made = table.from_frame(

@@ -55,7 +55,7 @@ class Watchdog:
 
     def _watch(self) -> None:
         while (left := self.silence()) > 0:
-            if self._wake.wait(left):
+            if self._wake.wait(min(left, self.seconds)):  # a beat may shorten what is allowed
                 return
         self._on_stuck(
             f"no step was finished for {self._allowed:g} seconds: another process of this job "

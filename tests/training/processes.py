@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-WORKER = Path(__file__).parent / "worker.py"
+HERE = Path(__file__).parent
 #: No test waits longer for a process than this; it is a limit, not a measurement.
 LIMIT = 240
 
@@ -20,9 +20,16 @@ def free_port() -> int:
 
 
 class Process:
-    """One worker and what it says."""
+    """One process over ``script`` and what it says."""
 
-    def __init__(self, cache: Path, *arguments: object, devices: int = 1, **environ: object):
+    def __init__(
+        self,
+        cache: Path,
+        *arguments: object,
+        devices: int = 1,
+        script: str = "worker.py",
+        **environ: object,
+    ):
         self.errors = cache / f"stderr-{os.urandom(4).hex()}"
         settings = {
             "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
@@ -34,7 +41,7 @@ class Process:
         }
         with self.errors.open("w") as errors:
             self.popen = subprocess.Popen(
-                [sys.executable, str(WORKER), *map(str, arguments)],
+                [sys.executable, str(HERE / script), *map(str, arguments)],
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 text=True,
@@ -50,6 +57,14 @@ class Process:
 
     def send(self, number: signal.Signals) -> None:
         self.popen.send_signal(number)
+
+    def kill_after(self, seconds: float) -> None:
+        """Kills the process unless it ends by itself before."""
+        try:
+            self.popen.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.popen.kill()
+            self.popen.wait(LIMIT)
 
     def end(self) -> int:
         """Waits for the end; returns the exit code."""

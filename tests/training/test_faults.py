@@ -7,6 +7,7 @@ from signal import SIGINT, SIGKILL, SIGTERM
 
 import numpy as np
 import pytest
+import saver
 from processes import Process
 
 from pacodi_jax.checkpoint import Checkpoints
@@ -44,6 +45,19 @@ def test_five_kills_change_nothing(cache, tmp_path, reference):
     assert report["first"] > 0
     assert report["digest"] == reference
     assert steps_told(tmp_path) == list(range(10, 310, 10))
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.01, 0.02, 0.05, 0.1, 0.2])
+def test_kill_during_a_save_leaves_the_step_before(cache, tmp_path, delay):
+    with Process(cache, tmp_path, script="saver.py") as process:
+        process.until("saving 2")
+        process.kill_after(delay)
+    with Checkpoints(tmp_path) as store:
+        newest = store.restore(saver.state_at(0))
+        assert newest.step in (1, 2)
+        for found in (newest, store.restore(saver.state_at(0), step=1)):
+            for name, array in saver.state_at(found.step).items():
+                assert found.state[name].tobytes() == array.tobytes()
 
 
 @pytest.mark.parametrize("number", [SIGTERM, SIGINT])

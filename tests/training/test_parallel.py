@@ -174,6 +174,14 @@ def test_watchdog_calls_when_nothing_is_heard():
     assert "no step was finished for 0.001 seconds" in heard[0]
 
 
+def test_watchdog_grows_strict_with_the_first_beat():
+    heard = []
+    with Watchdog(1e-3, first=3600.0, on_stuck=heard.append) as dog:
+        dog.beat()
+        dog._thread.join(timeout=60)
+    assert heard
+
+
 def test_watchdog_of_zero_seconds_never_starts():
     with Watchdog(0.0, on_stuck=lambda message: pytest.fail(message)) as dog:
         assert not dog._thread.is_alive()

@@ -151,7 +151,7 @@ def load(
     filled = gaps.fill(table.values, _edges(cut, parts), gap)
     starts = _starts(parts, cut, filled.broken, length, stride, fractions, paper)
     known = tuple(attributes.fit(name, table.static.loc[train, name]) for name in static)
-    recipe = _recipe(found, source, protocol, split, scaling, length, scaler, known)
+    recipe = _recipe(found, source, protocol, split, scaling, length, scaler, known, text)
     report = _report(found, table, filled, starts, length, recipe)
     series = scaler.scale(table.values)
     sets = [WindowSet(series, begin, length, recipe, table) for begin in starts]
@@ -232,6 +232,7 @@ def _recipe(
     length: int,
     scaler: scalers.Scaler,
     known: tuple[attributes.Attribute, ...],
+    text: str | None,
 ) -> Recipe:
     table = found.table
     taken = {
@@ -257,6 +258,7 @@ def _recipe(
         id=table.id,
         id_dtype="" if table.ids is None else str(pd.Series(table.ids).dtype),
         attributes=known,
+        text=text or None,
     )
 
 

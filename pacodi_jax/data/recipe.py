@@ -40,6 +40,7 @@ class Recipe:
       id: the id column's name, or ``None``.
       id_dtype: its type.
       attributes: the static columns.
+      text: the caption column's name, or ``None``.
     """
 
     source: str
@@ -57,6 +58,7 @@ class Recipe:
     id: str | None
     id_dtype: str
     attributes: tuple[Attribute, ...]
+    text: str | None
 
     @property
     def live_channels(self) -> tuple[str, ...]:
@@ -131,7 +133,8 @@ class Recipe:
             beginning again when these are used up: the stamps keep the source's frequency, zone
             and range, and do not say when something happened.
           ids: ``N`` identities. By default ``0, 1, …``, as ``synthetic_0, …`` if ids are text.
-          static: a row of static values for each window; these columns are left out without it.
+          static: a row of static values, and a caption if there are any, for each window; these
+            columns are left out without it.
 
         Returns:
           A table of ``N·L`` rows with the source's names, types and units.
@@ -145,9 +148,9 @@ class Recipe:
             )
         if self.id:
             columns[self.id] = self._ids(ids, count, length)
-        for attribute in self.attributes if static is not None else ():
-            cells = static[attribute.name]  # type: ignore[index]
-            columns[attribute.name] = cells.repeat(length)
+        if static is not None:
+            for name in [a.name for a in self.attributes] + [self.text] * (self.text in static):
+                columns[str(name)] = static[name].repeat(length)
         flat = values.reshape(count * length, -1)
         for i, (name, dtype) in enumerate(zip(self.channels, self.dtypes, strict=True)):
             columns[name] = writing.as_dtype(flat[:, i], dtype)
@@ -157,7 +160,8 @@ class Recipe:
         assert self.clock is not None
         slots = max(self.clock.rows // length, 1)
         first = np.arange(count) % slots * length
-        return self.clock.stamps(self.clock.start, (first[:, None] + np.arange(length)).ravel())
+        steps = (first[:, None] + np.arange(length)).ravel()
+        return self.clock.stamps([self.clock.start], np.zeros(len(steps), int), steps)
 
     def _ids(self, ids: Sequence[Any] | None, count: int, length: int) -> Any:
         if ids is None:

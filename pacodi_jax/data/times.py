@@ -1,6 +1,8 @@
 """Time stamps: read in the way they were written, put on a regular grid, and written back."""
 
+import datetime
 import itertools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,8 +10,9 @@ import pandas as pd
 
 from pacodi_jax.errors import PacodiError
 
-_DATES = ("%Y-%m-%d", "%Y/%m/%d", "%Y%m%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y")
-_TIMES = ("%H:%M:%S", "%H:%M", "%H.%M.%S", "%H:%M:%S.%f")
+_COLON = "%:z"  # an offset written +01:00, which strftime knows only as +0100
+_DATES = ("%Y-%m-%d", "%Y-%m", "%Y/%m/%d", "%Y%m%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y")
+_TIMES = ("%H:%M:%S", "%H:%M", "%H.%M.%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p")
 _ZONES = ("", "%z", " %z", "Z")
 _CALENDAR = ("D", "B", "W", "MS", "ME", "QS", "QE", "YS", "YE")
 #: Beyond this share of steps that are not the common one, stamps count as irregular.
@@ -38,30 +41,46 @@ class Clock(NamedTuple):
     start: str
     rows: int
 
-    def stamps(self, start: Any, positions: np.ndarray) -> pd.Index:
-        """Returns the stamps at ``positions`` steps after ``start``."""
+    def stamps(self, starts: Sequence[str], which: np.ndarray, positions: np.ndarray) -> pd.Index:
+        """Returns stamps: ``positions[i]`` steps after ``starts[which[i]]``, ``(N,)`` each."""
         if self.numeric:
-            step = float(self.frequency)
-            values = float(start) + positions * step
-            whole = step.is_integer() and float(start).is_integer()
+            first, step = np.array([float(s) for s in starts]), float(self.frequency)
+            values = first[which] + positions * step
+            whole = step.is_integer() and all(f.is_integer() for f in first.tolist())
             return pd.Index(values.astype(np.int64) if whole else values)
-        first = pd.Timestamp(start)
-        first = first.tz_convert(self.zone) if first.tz is not None else first
+        begins = pd.DatetimeIndex([_moment(s, self.zone) for s in starts])
         offset = pd.tseries.frequencies.to_offset(self.frequency)
         if isinstance(offset, pd.tseries.offsets.Tick):
-            return pd.DatetimeIndex(first + positions * pd.Timedelta(offset))
-        grid = pd.date_range(first, periods=int(positions.max(initial=0)) + 1, freq=offset)
-        return grid[positions]
+            return begins[which] + positions * pd.Timedelta(offset)
+        out = np.empty(len(which), object)
+        order = np.argsort(which, kind="stable")
+        for rows in np.split(order, np.flatnonzero(np.diff(which[order])) + 1):
+            last = int(positions[rows].max()) + 1
+            out[rows] = pd.date_range(begins[which[rows[0]]], periods=last, freq=offset)[
+                positions[rows]
+            ]
+        return pd.DatetimeIndex(out)
 
     def write(self, stamps: pd.Index) -> dict[str, Any]:
         """Returns the stamp columns' values, written as they were read."""
         if self.numeric or not self.format:
             return {self.columns[0]: stamps}
-        texts = pd.DatetimeIndex(stamps).strftime(self.format)
+        texts = pd.Series(pd.DatetimeIndex(stamps).strftime(_plain(self.format)))
+        if _COLON in self.format:
+            texts = texts.str.replace(r"([+-]\d\d)(\d\d)$", r"\1:\2", regex=True)
         if len(self.columns) == 1:
             return {self.columns[0]: texts}
         parts = texts.str.split(" ", n=1, expand=True)
-        return {name: parts.get_level_values(i) for i, name in enumerate(self.columns)}
+        return {name: parts[i] for i, name in enumerate(self.columns)}
+
+
+def _moment(text: str, zone: str) -> pd.Timestamp:
+    stamp = pd.Timestamp(text)
+    return stamp.tz_convert(zone) if zone else stamp
+
+
+def _plain(format: str) -> str:
+    return format.replace(_COLON, "%z")
 
 
 class Stamps(NamedTuple):
@@ -107,7 +126,7 @@ def parse(frame: pd.DataFrame, columns: tuple[str, ...], format: str | None) -> 
 
 
 def _from_text(text: pd.Series, columns: tuple[str, ...], format: str | None) -> Stamps:
-    found = format or find_format(text, columns)
+    found = _plain(format or find_format(text, columns))
     stamps = pd.to_datetime(text, format=found, errors="coerce", utc="%z" in found)
     bad = np.flatnonzero(stamps.isna())
     if bad.size:
@@ -120,13 +139,14 @@ def _from_text(text: pd.Series, columns: tuple[str, ...], format: str | None) ->
         first = pd.to_datetime(text.iloc[0], format=found)
         offsets = text.str.extract(r"([+-]\d\d:?\d\d|Z)$")[0]
         zone = str(first.tz) if offsets.nunique() == 1 else "UTC"
-        return Stamps(index.tz_convert(zone), found, zone)
+        colon = text.str.contains(r"[+-]\d\d:\d\d$").all()
+        return Stamps(index.tz_convert(zone), found.replace("%z", _COLON) if colon else found, zone)
     return Stamps(index, found, "")
 
 
 def find_format(text: pd.Series, columns: tuple[str, ...]) -> str:
     """Returns the one format that reads all of ``text``; several that disagree are refused."""
-    head = text.iloc[:1]
+    head = str(text.iloc[0])
     formats = [
         date + (sep + time if time else "") + zone
         for date in _DATES
@@ -135,14 +155,14 @@ def find_format(text: pd.Series, columns: tuple[str, ...]) -> str:
         for zone in _ZONES
         if time or (sep == " " and not zone)
     ]
-    fits = [f for f in formats if not _read(head, f).isna().any()]
+    fits = [f for f in formats if _fits(head, f)]
     reads = {f: _read(text, f) for f in fits}
     whole = [f for f in fits if not reads[f].isna().any()]
     if not whole:
         best = max(fits, key=lambda f: int(reads[f].notna().sum()), default=None)
         if best is None:
             raise PacodiError(
-                f"time column {columns[0]!r}: {head.iloc[0]!r} is not a time stamp of a known "
+                f"time column {columns[0]!r}: {head!r} is not a time stamp of a known "
                 "form; pass time_format, for example '%Y-%m-%d %H:%M'"
             )
         return best
@@ -152,6 +172,14 @@ def find_format(text: pd.Series, columns: tuple[str, ...]) -> str:
             "pass time_format"
         )
     return whole[0]
+
+
+def _fits(cell: str, format: str) -> bool:
+    try:
+        datetime.datetime.strptime(cell, format)
+    except ValueError:
+        return False
+    return True
 
 
 def _read(text: pd.Series, format: str) -> pd.Series:
@@ -209,21 +237,16 @@ def _fixed(
     kept = steps[inside]
     base = kept[0]
     if not (kept == base).all():
-        values, counts = np.unique(kept, return_counts=True)
-        base = values[counts.argmax()]
-        if (kept != base).mean() > IRREGULAR:
-            return None
+        base = np.median(kept) if numeric else pd.Series(kept).mode()[0]
         ratio = kept / base
-        if not np.allclose(ratio, np.rint(ratio), rtol=0, atol=1e-6 if numeric else 0):
+        whole = np.allclose(ratio, np.rint(ratio), rtol=0, atol=1e-6 if numeric else 0)
+        if not whole or (np.rint(ratio) != 1).mean() > IRREGULAR:
             return None
     first = np.repeat(ticks[bounds[:-1]], np.diff(bounds))
     grid = np.rint((ticks - first) / base).astype(np.int64)
-    frequency = (
-        repr(base.item())
-        if numeric
-        else pd.tseries.frequencies.to_offset(pd.Timedelta(int(base))).freqstr
-    )
-    return grid, frequency
+    if numeric:
+        return grid, f"{base:.12g}"
+    return grid, pd.tseries.frequencies.to_offset(pd.Timedelta(int(base))).freqstr
 
 
 def _calendar(index: pd.DatetimeIndex, bounds: np.ndarray) -> tuple[np.ndarray, str] | None:

@@ -62,7 +62,7 @@ class WindowSet:
         begin = self.starts[chosen]
         which = np.searchsorted(self.table.bounds, begin, side="right") - 1
         ids = None if self.table.ids is None else self.table.ids[which].tolist()
-        static = self.table.static.iloc[begin] if self.recipe.attributes else None
+        static = self.table.static.iloc[begin] if self.table.static.shape[1] else None
         return self.recipe.to_table(
             self.take(chosen), stamps=self._stamps(begin, which), ids=ids, static=static
         )
@@ -71,12 +71,5 @@ class WindowSet:
         clock, starts, positions = self.table.clock, self.table.starts, self.table.positions
         if clock is None or starts is None or positions is None:
             return None
-        rows = positions[begin[:, None] + np.arange(self.length)]
-        order = np.argsort(which, kind="stable")
-        parts = [
-            clock.stamps(starts[s], rows[order][which[order] == s].ravel())
-            for s in np.unique(which)
-        ]
-        joined = parts[0].append(parts[1:])
-        back = np.argsort(order)
-        return joined[(back[:, None] * self.length + np.arange(self.length)).ravel()]
+        rows = positions[begin[:, None] + np.arange(self.length)].ravel()
+        return clock.stamps(starts, np.repeat(which, self.length), rows)

@@ -172,3 +172,14 @@ def test_sines_are_what_the_literature_draws():
     np.testing.assert_array_equal(
         sines.sines(48, windows=4, seed=3)[:, :24], sines.sines(24, windows=4, seed=3)
     )
+
+
+def test_captions_hold_within_a_window_and_are_written_with_real_windows(tmp_path):
+    frame = tables.hourly(120).assign(said=np.repeat(["a rise", "a fall", "flat"], 40))
+    path = writing.write_table(frame, tmp_path / "t.csv")
+    found = data.load("table", path=path, length=8, time="when", text="said", fractions=(1, 0, 0))
+    assert len(found.train) == 3 * (40 - 8 + 1)
+    assert found.train.condition() is None
+    table = found.train.to_table()
+    assert table["said"].tolist() == np.repeat(found.train.column("said"), 8).tolist()
+    assert "said" not in found.recipe.to_table(found.train.take([0]))

@@ -13,9 +13,20 @@ def _grid(stamps, bounds=None):
     return times.positions(index, np.array(bounds or [0, len(index)]), "when")
 
 
+def _stamps(clock, start, found):
+    return clock.stamps([start], np.zeros(len(found), int), found)
+
+
 @pytest.mark.parametrize(
     "format",
-    ["%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M", "%d.%m.%Y %H:%M", "%Y-%m-%d %H:%M:%S%z", "%Y/%m/%d"],
+    [
+        "%m/%d/%Y %I:%M %p",
+        "%Y-%m-%d %H:%M:%S",
+        "%Y-%m-%dT%H:%M",
+        "%d.%m.%Y %H:%M",
+        "%Y-%m-%d %H:%M:%S%z",
+        "%Y/%m/%d",
+    ],
 )
 def test_a_format_is_found_and_written_back(format):
     index = pd.date_range("2020-01-20", periods=40, freq="D", tz="UTC" if "%z" in format else None)
@@ -50,7 +61,7 @@ def test_every_common_frequency_is_a_grid(frequency):
     found, name = _grid(index)
     np.testing.assert_array_equal(found, np.arange(60))
     clock = times.Clock(("t",), "", "", name, False, index[0].isoformat(), 60)
-    assert (clock.stamps(index[0].isoformat(), found) == index).all()
+    assert (_stamps(clock, index[0].isoformat(), found) == index).all()
 
 
 def test_local_days_over_a_clock_change_are_a_grid():
@@ -58,7 +69,7 @@ def test_local_days_over_a_clock_change_are_a_grid():
     found, name = _grid(index)
     np.testing.assert_array_equal(found, np.arange(30))
     clock = times.Clock(("t",), "", "Europe/Berlin", name, False, index[0].isoformat(), 30)
-    assert (clock.stamps(index[0].isoformat(), found) == index).all()
+    assert (_stamps(clock, index[0].isoformat(), found) == index).all()
 
 
 def test_skipped_hours_and_holidays_leave_holes_in_the_grid():
@@ -83,7 +94,7 @@ def test_a_counting_column_is_a_clock_too():
     )
     assert found[:4].tolist() == [0, 1, 2, 4]
     clock = times.Clock(("t",), "", "", step, True, "10.0", 26)
-    assert clock.stamps("10.0", found)[:4].tolist() == [10, 12, 14, 18]
+    assert _stamps(clock, "10.0", found)[:4].tolist() == [10, 12, 14, 18]
 
 
 @pytest.mark.parametrize(
@@ -97,3 +108,27 @@ def test_a_counting_column_is_a_clock_too():
 def test_stamps_that_are_no_grid_are_refused(stamps, words):
     with pytest.raises(PacodiError, match=words):
         _grid(pd.to_datetime(pd.Series(stamps), format="ISO8601"))
+
+
+def test_an_offset_with_a_colon_keeps_it():
+    text = pd.Series(["2020-01-01 10:00:00+01:00", "2020-01-01 11:00:00+01:00"])
+    stamps = times.parse(text.to_frame("t"), ("t",), None)
+    clock = times.Clock(("t",), stamps.format, stamps.zone, "h", False, "", 2)
+    assert clock.write(stamps.values)["t"].tolist() == text.tolist()
+
+
+def test_a_clock_of_tenths_is_regular():
+    found, step = times.positions(pd.Index(np.arange(300) * 0.1), np.array([0, 300]), "t")
+    np.testing.assert_array_equal(found, np.arange(300))
+    assert step == "0.1"
+
+
+def test_stamps_of_several_series_keep_their_order():
+    starts = ["2020-01-31T00:00:00", "2021-01-31T00:00:00"]
+    which, steps = np.array([1, 0, 1, 0]), np.array([0, 2, 1, 0])
+    expected = ["2021-01-31", "2020-03-31", "2021-02-28", "2020-01-31"]
+    monthly = times.Clock(("t",), "", "", "ME", False, starts[0], 3)
+    assert monthly.stamps(starts, which, steps).strftime("%Y-%m-%d").tolist() == expected
+    daily = monthly._replace(frequency="D")
+    expected = ["2021-01-31", "2020-02-02", "2021-02-01", "2020-01-31"]
+    assert daily.stamps(starts, which, steps).strftime("%Y-%m-%d").tolist() == expected

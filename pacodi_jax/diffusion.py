@@ -29,7 +29,7 @@ def perturb(
     Returns:
       ``(noisy, noise)``, each shaped like ``clean``.
     """
-    check_spectrum("clean", clean)
+    check_spectrum("clean", clean, variance.real.shape[0])
     noise = sample_noise(key, variance, clean.real.shape[1])
     return marginal(clean, noise, schedule.alpha(t), schedule.sigma(t)), noise
 

@@ -77,8 +77,8 @@ def time_grid(
       PacodiError: for an unknown name, no steps, or ``angle`` without moments.
     """
     choose("time grid", name, dict.fromkeys(GRIDS))
-    if steps < 1:
-        raise PacodiError(f"steps={steps}; accepted: 1, 2, 3, …")
+    if not isinstance(steps, int | np.integer) or steps < 1:
+        raise PacodiError(f"steps={steps!r}; accepted: 1, 2, 3, …")
     if steps == 1:
         return np.ones(1)
     with jax.enable_x64(True):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from pacodi_jax.checks import check_spectrum, check_times
+from pacodi_jax.checks import check_finite, check_spectrum, check_times
 from pacodi_jax.types import Array, Denoiser, Key, Quadratures, Schedule
 
 
@@ -64,9 +64,15 @@ def draw(
 
     Returns:
       The clean half spectrum, ``(K, C)`` a part.
+
+    Raises:
+      PacodiError: for times that do not fall within (0, 1], or a start that does not fit the
+        noise law or is not finite; values are looked at outside ``jit`` only.
     """
     check_times(times)
-    check_spectrum("start", start)
+    check_spectrum("start", start, variance.real.shape[0])
+    check_finite("start.real", start.real)
+    check_finite("start.imag", start.imag)
     times = jnp.asarray(times, start.real.dtype)
     problem = Problem(denoiser, schedule, variance)
 

@@ -1,7 +1,5 @@
 """One call from a source to scaled windows in three parts, and the recipe for the way back."""
 
-import hashlib
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +10,7 @@ import pandas as pd
 
 from pacodi_jax.data import attributes, gaps, splits
 from pacodi_jax.data import scaling as scalers
+from pacodi_jax.data.fingerprint import fingerprint
 from pacodi_jax.data.recipe import WINDOW, Recipe
 from pacodi_jax.data.sources import Source, read
 from pacodi_jax.data.table import Table
@@ -21,7 +20,6 @@ from pacodi_jax.errors import PacodiError, choose
 PROTOCOLS = ("honest", "paper")
 SPLITS = ("auto", "time", "series")
 FRACTIONS = (0.8, 0.1, 0.1)
-PAPER_TRAIN = 0.9
 
 
 class Report(NamedTuple):
@@ -138,24 +136,24 @@ def load(
         missing=missing,
         every_channel=paper,
     )
-    fingerprint = _fingerprint(found.table, options)
+    digest = fingerprint(found.table, options)
     split = ("series" if found.table.ready else "time") if split == "auto" else split
     scaling, stride, gap = ("min_max", 1, None) if paper else (scaling, stride, max_gap)
     table = gaps.add_rows(found.table, gap)
-    parts = _parts(table, protocol, split, fractions, length, seed)
+    parts = splits.parts(table.bounds, "paper" if paper else split, fractions, length, seed)
     train = parts == splits.TRAIN
     if not train.any():
-        raise _no_window("train", length, fractions[0], len(parts))
+        raise splits.no_window("train", length, fractions[0], len(parts))
     scaler = scalers.fit(table.values, train, scaling, table.channels)
     cut = gaps.cuts(table)
-    filled = gaps.fill(table.values, _edges(cut, parts), gap)
-    starts = _starts(parts, cut, filled.broken, length, stride, fractions, paper)
+    filled = gaps.fill(table.values, splits.edges(cut, parts), gap)
+    starts = splits.part_starts(parts, cut, filled.broken, length, stride, fractions, paper)
     known = tuple(attributes.fit(name, table.static.loc[train, name]) for name in static)
     recipe = _recipe(found, source, protocol, split, scaling, length, scaler, known, text)
     report = _report(found, table, filled, starts, length, recipe)
     series = scaler.scale(table.values)
     sets = [WindowSet(series, begin, length, recipe, table) for begin in starts]
-    return Dataset(sets[0], sets[1], sets[2], recipe, fingerprint, report)
+    return Dataset(sets[0], sets[1], sets[2], recipe, digest, report)
 
 
 def _check(length: int, stride: int, protocol: str, split: str, max_gap: int) -> None:
@@ -168,59 +166,6 @@ def _check(length: int, stride: int, protocol: str, split: str, max_gap: int) ->
             raise PacodiError(f"{name}={value!r} must be a whole number of at least {lowest}")
     choose("protocol", protocol, dict.fromkeys(PROTOCOLS))
     choose("split", split, dict.fromkeys(SPLITS))
-
-
-def _parts(
-    table: Table, protocol: str, split: str, fractions: Sequence[float], length: int, seed: int
-) -> np.ndarray:
-    """The part of each row; under the paper's protocol all rows are one."""
-    if protocol == "paper":
-        return np.full(len(table.values), splits.TRAIN, np.int8)
-    if split == "time":
-        return splits.by_time(table.bounds, fractions, length)
-    return splits.by_series(table.bounds, fractions, seed)
-
-
-def _edges(cut: np.ndarray, parts: np.ndarray) -> np.ndarray:
-    """Where a new stretch begins: at a cut, and where one part ends and another begins."""
-    edges = cut.copy()
-    edges[1:] |= parts[1:] != parts[:-1]
-    return edges
-
-
-def _starts(
-    parts: np.ndarray,
-    cut: np.ndarray,
-    broken: np.ndarray,
-    length: int,
-    stride: int,
-    fractions: Sequence[float],
-    paper: bool,
-) -> list[np.ndarray]:
-    """First rows of the windows of train, validation and held-out."""
-    if paper:
-        every = splits.starts(~broken, cut, length, stride)
-        edge = round(len(every) * PAPER_TRAIN)
-        found, needed = (
-            [every[:edge], every[edge:], every[edge:]],
-            [PAPER_TRAIN, 1 - PAPER_TRAIN, 1 - PAPER_TRAIN],
-        )
-    else:
-        kinds = (splits.TRAIN, splits.VALIDATION, splits.HELD_OUT)
-        found = [splits.starts((parts == p) & ~broken, cut, length, stride) for p in kinds]
-        needed = list(fractions)
-    for name, begin, share in zip(("train", "validation", "held-out"), found, needed, strict=True):
-        if not len(begin) and share:
-            raise _no_window(name, length, share, len(parts))
-    return found
-
-
-def _no_window(part: str, length: int, share: float, rows: int) -> PacodiError:
-    return PacodiError(
-        f"no window of length {length} fits into the {part} part: it gets {share:.0%} of {rows:,} "
-        "rows, less a gap of one window, cut where values are missing. Shorten the window, change "
-        "fractions or raise max_gap; for many short series take split='series'"
-    )
 
 
 def _recipe(
@@ -287,18 +232,3 @@ def _report(
         constant=tuple(c for c in recipe.channels if c not in recipe.live_channels),
         left_out=found.left_out,
     )
-
-
-def _fingerprint(table: Table, options: dict[str, object]) -> str:
-    """SHA-256 of the values, the time grid, ids and labels, and the options."""
-    digest = hashlib.sha256(json.dumps(options, sort_keys=True, default=str).encode())
-    known = [table.channels, table.dtypes, table.starts, table.clock, table.bounds.tolist()]
-    digest.update(json.dumps(known).encode())
-    digest.update(np.ascontiguousarray(table.values).data)
-    if table.positions is not None:
-        digest.update(np.ascontiguousarray(table.positions).data)
-    if table.ids is not None:
-        digest.update(json.dumps([str(i) for i in table.ids]).encode())
-    if table.static.shape[1]:
-        digest.update(pd.util.hash_pandas_object(table.static, index=False).to_numpy().data)
-    return digest.hexdigest()

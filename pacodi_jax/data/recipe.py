@@ -12,8 +12,8 @@ import pandas as pd
 
 from pacodi_jax.data import attributes, files, writing
 from pacodi_jax.data.attributes import Attribute
+from pacodi_jax.data.clock import Clock
 from pacodi_jax.data.scaling import Scaler
-from pacodi_jax.data.times import Clock
 from pacodi_jax.errors import PacodiError
 
 #: The column that numbers the windows of a written table.

@@ -9,6 +9,8 @@ from pacodi_jax.errors import PacodiError
 
 #: The parts of a split, as numbers in the arrays below; 0 is the gap that nobody uses.
 GAP, TRAIN, VALIDATION, HELD_OUT = 0, 1, 2, 3
+#: The share of windows that the paper's protocol trains on.
+PAPER_TRAIN = 0.9
 
 
 def check_fractions(fractions: Sequence[float]) -> tuple[float, float, float]:
@@ -38,17 +40,17 @@ def by_time(bounds: np.ndarray, fractions: Sequence[float], gap: int) -> np.ndar
     Returns:
       ``(T,)`` int8, the part of each row.
     """
-    parts = np.zeros(bounds[-1], np.int8)
+    out = np.zeros(bounds[-1], np.int8)
     train, validation, _ = fractions
     gap = 0 if train == 1 else gap
     for begin, end in itertools.pairwise(bounds.tolist()):
         rows = max(end - begin - gap, 0)
         first = begin + round(rows * train)
         second = begin + round(rows * (train + validation)) + gap
-        parts[begin:first] = TRAIN
-        parts[first + gap : second] = VALIDATION
-        parts[second:end] = HELD_OUT
-    return parts
+        out[begin:first] = TRAIN
+        out[first + gap : second] = VALIDATION
+        out[second:end] = HELD_OUT
+    return out
 
 
 def by_series(bounds: np.ndarray, fractions: Sequence[float], seed: int) -> np.ndarray:
@@ -87,3 +89,55 @@ def starts(allowed: np.ndarray, cut: np.ndarray, length: int, stride: int) -> np
     within *= stride
     within += np.repeat(offset.astype(dtype), counts)
     return within
+
+
+def parts(
+    bounds: np.ndarray, split: str, fractions: Sequence[float], length: int, seed: int
+) -> np.ndarray:
+    """The part of each row, ``(T,)`` int8; ``split='paper'`` makes all rows one part."""
+    if split == "paper":
+        return np.full(bounds[-1], TRAIN, np.int8)
+    if split == "time":
+        return by_time(bounds, fractions, length)
+    return by_series(bounds, fractions, seed)
+
+
+def edges(cut: np.ndarray, parts: np.ndarray) -> np.ndarray:
+    """Where a new stretch begins: at a cut, and where one part ends and another begins."""
+    begins = cut.copy()
+    begins[1:] |= parts[1:] != parts[:-1]
+    return begins
+
+
+def part_starts(
+    parts: np.ndarray,
+    cut: np.ndarray,
+    broken: np.ndarray,
+    length: int,
+    stride: int,
+    fractions: Sequence[float],
+    paper: bool,
+) -> list[np.ndarray]:
+    """First rows of the windows of train, validation and held-out."""
+    if paper:
+        every = starts(~broken, cut, length, stride)
+        edge = round(len(every) * PAPER_TRAIN)
+        found = [every[:edge], every[edge:], every[edge:]]
+        needed = [PAPER_TRAIN, 1 - PAPER_TRAIN, 1 - PAPER_TRAIN]
+    else:
+        kinds = (TRAIN, VALIDATION, HELD_OUT)
+        found = [starts((parts == p) & ~broken, cut, length, stride) for p in kinds]
+        needed = list(fractions)
+    for name, begin, share in zip(("train", "validation", "held-out"), found, needed, strict=True):
+        if not len(begin) and share:
+            raise no_window(name, length, share, len(parts))
+    return found
+
+
+def no_window(part: str, length: int, share: float, rows: int) -> PacodiError:
+    """The error for a part that holds no window."""
+    return PacodiError(
+        f"no window of length {length} fits into the {part} part: it gets {share:.0%} of {rows:,} "
+        "rows, less a gap of one window, cut where values are missing. Shorten the window, change "
+        "fractions or raise max_gap; for many short series take split='series'"
+    )

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pacodi_jax.data import times
+from pacodi_jax.data.clock import Clock
 from pacodi_jax.errors import PacodiError, nearest
 
 
@@ -38,7 +39,7 @@ class Table:
     ids: np.ndarray | None
     positions: np.ndarray | None
     starts: tuple[str, ...] | None
-    clock: times.Clock | None
+    clock: Clock | None
     static: pd.DataFrame
     columns: tuple[str, ...]
     id: str | None
@@ -217,7 +218,7 @@ def _check_filled(extra: pd.DataFrame, where: str) -> None:
 
 def _clock(
     frame: pd.DataFrame, columns: tuple[str, ...], format: str | None, bounds: np.ndarray
-) -> tuple[np.ndarray | None, tuple[str, ...] | None, times.Clock | None]:
+) -> tuple[np.ndarray | None, tuple[str, ...] | None, Clock | None]:
     if not columns:
         return None, None, None
     if len(columns) > 2:
@@ -227,7 +228,7 @@ def _clock(
     numeric = not isinstance(stamps.values, pd.DatetimeIndex)
     starts = tuple(_text(stamps.values[b]) for b in bounds[:-1])
     rows = int(grid[bounds[1] - 1]) + 1
-    clock = times.Clock(columns, stamps.format, stamps.zone, frequency, numeric, starts[0], rows)
+    clock = Clock(columns, stamps.format, stamps.zone, frequency, numeric, starts[0], rows)
     return grid, starts, clock
 
 

@@ -1,86 +1,21 @@
-"""Time stamps: read in the way they were written, put on a regular grid, and written back."""
+"""Time stamps: read in the way they were written, and put on a regular grid."""
 
 import datetime
 import itertools
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from pacodi_jax.data.clock import COLON, plain
 from pacodi_jax.errors import PacodiError
 
-_COLON = "%:z"  # an offset written +01:00, which strftime knows only as +0100
 _DATES = ("%Y-%m-%d", "%Y-%m", "%Y/%m/%d", "%Y%m%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y")
 _TIMES = ("%H:%M:%S", "%H:%M", "%H.%M.%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p")
 _ZONES = ("", "%z", " %z", "Z")
 _CALENDAR = ("D", "B", "W", "MS", "ME", "QS", "QE", "YS", "YE")
 #: Beyond this share of steps that are not the common one, stamps count as irregular.
 IRREGULAR = 0.1
-
-
-class Clock(NamedTuple):
-    """How a table tells the time, and the grid its rows lie on.
-
-    Attributes:
-      columns: the columns that hold the stamp: one, or a date and a time.
-      format: how text stamps were written, for ``strftime``; empty for stamps that were not text.
-      zone: the time zone's name, empty if the stamps have none.
-      frequency: the grid's step: a pandas offset (``"h"``, ``"15min"``, ``"MS"``), or for a
-        numeric time column the number as text.
-      numeric: whether the column counts (0, 1, 2, …) rather than dates.
-      start: the first stamp of the first series, in ISO form or as a number.
-      rows: how many steps of the grid the first series spans.
-    """
-
-    columns: tuple[str, ...]
-    format: str
-    zone: str
-    frequency: str
-    numeric: bool
-    start: str
-    rows: int
-
-    def stamps(self, starts: Sequence[str], which: np.ndarray, positions: np.ndarray) -> pd.Index:
-        """Returns stamps: ``positions[i]`` steps after ``starts[which[i]]``, ``(N,)`` each."""
-        if self.numeric:
-            first, step = np.array([float(s) for s in starts]), float(self.frequency)
-            values = first[which] + positions * step
-            whole = step.is_integer() and all(f.is_integer() for f in first.tolist())
-            return pd.Index(values.astype(np.int64) if whole else values)
-        begins = pd.DatetimeIndex([_moment(s, self.zone) for s in starts])
-        offset = pd.tseries.frequencies.to_offset(self.frequency)
-        if isinstance(offset, pd.tseries.offsets.Tick):
-            return begins[which] + positions * pd.Timedelta(offset)
-        out = np.empty(len(which), object)
-        order = np.argsort(which, kind="stable")
-        for rows in np.split(order, np.flatnonzero(np.diff(which[order])) + 1):
-            last = int(positions[rows].max()) + 1
-            out[rows] = pd.date_range(begins[which[rows[0]]], periods=last, freq=offset)[
-                positions[rows]
-            ]
-        return pd.DatetimeIndex(out)
-
-    def write(self, stamps: pd.Index) -> dict[str, Any]:
-        """Returns the stamp columns' values, written as they were read."""
-        if self.numeric or not self.format:
-            return {self.columns[0]: stamps}
-        texts = pd.Series(pd.DatetimeIndex(stamps).strftime(_plain(self.format)))
-        if _COLON in self.format:
-            texts = texts.str.replace(r"([+-]\d\d)(\d\d)$", r"\1:\2", regex=True)
-        if len(self.columns) == 1:
-            return {self.columns[0]: texts}
-        parts = texts.str.split(" ", n=1, expand=True)
-        return {name: parts[i] for i, name in enumerate(self.columns)}
-
-
-def _moment(text: str, zone: str) -> pd.Timestamp:
-    stamp = pd.Timestamp(text)
-    return stamp.tz_convert(zone) if zone else stamp
-
-
-def _plain(format: str) -> str:
-    return format.replace(_COLON, "%z")
 
 
 class Stamps(NamedTuple):
@@ -126,7 +61,7 @@ def parse(frame: pd.DataFrame, columns: tuple[str, ...], format: str | None) -> 
 
 
 def _from_text(text: pd.Series, columns: tuple[str, ...], format: str | None) -> Stamps:
-    found = _plain(format or find_format(text, columns))
+    found = plain(format or find_format(text, columns))
     stamps = pd.to_datetime(text, format=found, errors="coerce", utc="%z" in found)
     bad = np.flatnonzero(stamps.isna())
     if bad.size:
@@ -140,7 +75,7 @@ def _from_text(text: pd.Series, columns: tuple[str, ...], format: str | None) ->
         offsets = text.str.extract(r"([+-]\d\d:?\d\d|Z)$")[0]
         zone = str(first.tz) if offsets.nunique() == 1 else "UTC"
         colon = text.str.contains(r"[+-]\d\d:\d\d$").all()
-        return Stamps(index.tz_convert(zone), found.replace("%z", _COLON) if colon else found, zone)
+        return Stamps(index.tz_convert(zone), found.replace("%z", COLON) if colon else found, zone)
     return Stamps(index, found, "")
 
 

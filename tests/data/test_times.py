@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from pacodi_jax.data import times
+from pacodi_jax.data.clock import Clock
 from pacodi_jax.errors import PacodiError
 
 
@@ -33,7 +34,7 @@ def test_a_format_is_found_and_written_back(format):
     text = pd.Series(index.strftime(format))
     stamps = times.parse(text.to_frame("t"), ("t",), None)
     assert (stamps.values == index).all()
-    clock = times.Clock(("t",), stamps.format, stamps.zone, "D", False, index[0].isoformat(), 40)
+    clock = Clock(("t",), stamps.format, stamps.zone, "D", False, index[0].isoformat(), 40)
     assert list(clock.write(stamps.values)["t"]) == text.tolist()
 
 
@@ -51,7 +52,7 @@ def test_a_date_and_a_time_column_are_one_stamp():
     frame.loc[2] = ["31/03/2004", "20.00.00"]
     stamps = times.parse(frame, ("Date", "Time"), None)
     assert stamps.values[0] == pd.Timestamp("2004-03-09 18:00")
-    clock = times.Clock(("Date", "Time"), stamps.format, "", "h", False, "", 3)
+    clock = Clock(("Date", "Time"), stamps.format, "", "h", False, "", 3)
     assert list(clock.write(stamps.values)["Time"]) == frame["Time"].tolist()
 
 
@@ -60,7 +61,7 @@ def test_every_common_frequency_is_a_grid(frequency):
     index = pd.date_range("2015-01-01", periods=60, freq=frequency)
     found, name = _grid(index)
     np.testing.assert_array_equal(found, np.arange(60))
-    clock = times.Clock(("t",), "", "", name, False, index[0].isoformat(), 60)
+    clock = Clock(("t",), "", "", name, False, index[0].isoformat(), 60)
     assert (_stamps(clock, index[0].isoformat(), found) == index).all()
 
 
@@ -68,7 +69,7 @@ def test_local_days_over_a_clock_change_are_a_grid():
     index = pd.date_range("2020-03-20", periods=30, freq="D", tz="Europe/Berlin")
     found, name = _grid(index)
     np.testing.assert_array_equal(found, np.arange(30))
-    clock = times.Clock(("t",), "", "Europe/Berlin", name, False, index[0].isoformat(), 30)
+    clock = Clock(("t",), "", "Europe/Berlin", name, False, index[0].isoformat(), 30)
     assert (_stamps(clock, index[0].isoformat(), found) == index).all()
 
 
@@ -93,7 +94,7 @@ def test_a_counting_column_is_a_clock_too():
         pd.Index([10.0, 12.0, 14.0, 18.0, *np.arange(20, 60, 2.0)]), np.array([0, 24]), "t"
     )
     assert found[:4].tolist() == [0, 1, 2, 4]
-    clock = times.Clock(("t",), "", "", step, True, "10.0", 26)
+    clock = Clock(("t",), "", "", step, True, "10.0", 26)
     assert _stamps(clock, "10.0", found)[:4].tolist() == [10, 12, 14, 18]
 
 
@@ -113,7 +114,7 @@ def test_stamps_that_are_no_grid_are_refused(stamps, words):
 def test_an_offset_with_a_colon_keeps_it():
     text = pd.Series(["2020-01-01 10:00:00+01:00", "2020-01-01 11:00:00+01:00"])
     stamps = times.parse(text.to_frame("t"), ("t",), None)
-    clock = times.Clock(("t",), stamps.format, stamps.zone, "h", False, "", 2)
+    clock = Clock(("t",), stamps.format, stamps.zone, "h", False, "", 2)
     assert clock.write(stamps.values)["t"].tolist() == text.tolist()
 
 
@@ -127,7 +128,7 @@ def test_stamps_of_several_series_keep_their_order():
     starts = ["2020-01-31T00:00:00", "2021-01-31T00:00:00"]
     which, steps = np.array([1, 0, 1, 0]), np.array([0, 2, 1, 0])
     expected = ["2021-01-31", "2020-03-31", "2021-02-28", "2020-01-31"]
-    monthly = times.Clock(("t",), "", "", "ME", False, starts[0], 3)
+    monthly = Clock(("t",), "", "", "ME", False, starts[0], 3)
     assert monthly.stamps(starts, which, steps).strftime("%Y-%m-%d").tolist() == expected
     daily = monthly._replace(frequency="D")
     expected = ["2021-01-31", "2020-02-02", "2021-02-01", "2020-01-31"]

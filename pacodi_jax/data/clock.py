@@ -1,0 +1,75 @@
+"""The clock of a table: the grid its rows lie on, and how its stamps are written."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+#: An offset written +01:00, which strftime knows only as +0100.
+COLON = "%:z"
+
+
+class Clock(NamedTuple):
+    """How a table tells the time, and the grid its rows lie on.
+
+    Attributes:
+      columns: the columns that hold the stamp: one, or a date and a time.
+      format: how text stamps were written, for ``strftime``; empty for stamps that were not text.
+      zone: the time zone's name, empty if the stamps have none.
+      frequency: the grid's step: a pandas offset (``"h"``, ``"15min"``, ``"MS"``), or for a
+        numeric time column the number as text.
+      numeric: whether the column counts (0, 1, 2, …) rather than dates.
+      start: the first stamp of the first series, in ISO form or as a number.
+      rows: how many steps of the grid the first series spans.
+    """
+
+    columns: tuple[str, ...]
+    format: str
+    zone: str
+    frequency: str
+    numeric: bool
+    start: str
+    rows: int
+
+    def stamps(self, starts: Sequence[str], which: np.ndarray, positions: np.ndarray) -> pd.Index:
+        """Returns stamps: ``positions[i]`` steps after ``starts[which[i]]``, ``(N,)`` each."""
+        if self.numeric:
+            first, step = np.array([float(s) for s in starts]), float(self.frequency)
+            values = first[which] + positions * step
+            whole = step.is_integer() and all(f.is_integer() for f in first.tolist())
+            return pd.Index(values.astype(np.int64) if whole else values)
+        begins = pd.DatetimeIndex([_moment(s, self.zone) for s in starts])
+        offset = pd.tseries.frequencies.to_offset(self.frequency)
+        if isinstance(offset, pd.tseries.offsets.Tick):
+            return begins[which] + positions * pd.Timedelta(offset)
+        out = np.empty(len(which), object)
+        order = np.argsort(which, kind="stable")
+        for rows in np.split(order, np.flatnonzero(np.diff(which[order])) + 1):
+            last = int(positions[rows].max()) + 1
+            out[rows] = pd.date_range(begins[which[rows[0]]], periods=last, freq=offset)[
+                positions[rows]
+            ]
+        return pd.DatetimeIndex(out)
+
+    def write(self, stamps: pd.Index) -> dict[str, Any]:
+        """Returns the stamp columns' values, written as they were read."""
+        if self.numeric or not self.format:
+            return {self.columns[0]: stamps}
+        texts = pd.Series(pd.DatetimeIndex(stamps).strftime(plain(self.format)))
+        if COLON in self.format:
+            texts = texts.str.replace(r"([+-]\d\d)(\d\d)$", r"\1:\2", regex=True)
+        if len(self.columns) == 1:
+            return {self.columns[0]: texts}
+        parts = texts.str.split(" ", n=1, expand=True)
+        return {name: parts[i] for i, name in enumerate(self.columns)}
+
+
+def _moment(text: str, zone: str) -> pd.Timestamp:
+    stamp = pd.Timestamp(text)
+    return stamp.tz_convert(zone) if zone else stamp
+
+
+def plain(format: str) -> str:
+    """Returns a format that ``strftime`` and ``strptime`` know."""
+    return format.replace(COLON, "%z")

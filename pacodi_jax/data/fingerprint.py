@@ -1,0 +1,24 @@
+"""What tells one data set from any other."""
+
+import hashlib
+import json
+
+import numpy as np
+import pandas as pd
+
+from pacodi_jax.data.table import Table
+
+
+def fingerprint(table: Table, options: dict[str, object]) -> str:
+    """SHA-256 of the values, the time grid, ids and labels, and the options."""
+    digest = hashlib.sha256(json.dumps(options, sort_keys=True, default=str).encode())
+    known = [table.channels, table.dtypes, table.starts, table.clock, table.bounds.tolist()]
+    digest.update(json.dumps(known).encode())
+    digest.update(np.ascontiguousarray(table.values).data)
+    if table.positions is not None:
+        digest.update(np.ascontiguousarray(table.positions).data)
+    if table.ids is not None:
+        digest.update(json.dumps([str(i) for i in table.ids]).encode())
+    if table.static.shape[1]:
+        digest.update(pd.util.hash_pandas_object(table.static, index=False).to_numpy().data)
+    return digest.hexdigest()

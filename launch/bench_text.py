@@ -27,11 +27,11 @@ READERS: dict[str, dict] = {"hashed": {}, "minilm": {}, "minilm_clauses": {}}
 
 
 def timed(name: str, count: int, work: Callable) -> None:
-    """Prints how long ``work`` took in all and for each of ``count`` items."""
-    start = time.perf_counter()
+    """Prints the time on the clock and the processor time that ``work`` took, all and each."""
+    start, spent = time.perf_counter(), time.process_time()
     work()
-    took = time.perf_counter() - start
-    print(f"{name:32s} {took:8.2f} s   {took / count * 1e3:8.3f} ms each", flush=True)
+    took, spent = time.perf_counter() - start, time.process_time() - spent
+    print(f"{name:34s} {took:7.2f} s  processor {spent:7.2f} s  {spent / count * 1e3:8.3f} ms each")
 
 
 def write_fragments(folder: Path, rows: int) -> Path:
@@ -111,6 +111,7 @@ def information(path: str) -> None:
         centre, scale = inputs.mean(axis=0), inputs.std()
         model = MLPRegressor((256, 256), alpha=0.1, early_stopping=True, random_state=0)
         model.fit((inputs - centre) / scale, windows)
+        print(f"{encoder.identity}: {len(inputs)} pairs, {model.n_iter_} epochs")
         for detail, texts in (("full", full), ("drawn", some)):
             predicted = model.predict((encoder.encode(texts) - centre) / scale)
             print(f"{name:16s} {detail:6s} {shares(predicted, held_out, means)}", flush=True)

@@ -101,9 +101,12 @@ def _tell_volatility(words: _Words, facts: Facts) -> str:
 def _tell_extremes(words: _Words, fact: str, found: Extremes) -> str:
     """Counts the peaks or dips and places them; an unsure count is hedged with "perhaps"."""
     count = _count(len(found.places))
-    told = count if found.sure or not found.places else f"perhaps {count}"
+    hedged = bool(found.places) and not found.sure
+    told = f"perhaps {count}" if hedged else count
     places = " and ".join(_place(words, where) for where in found.places[:3])
     sentence = words.frame(fact).format(n=told, N=_capital(told), p=places).strip()
+    if hedged:
+        sentence = sentence.replace(" clear ", " ")
     if len(found.places) == 1:
         sentence = sentence.replace("peaks", "peak").replace("dips", "dip")
         sentence = sentence.replace("There are", "There is")

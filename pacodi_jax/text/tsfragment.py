@@ -82,7 +82,7 @@ def numbers(text: str, count: int, name: str) -> np.ndarray:
     if len(words) != count:
         raise ValueError(f"{name} holds {len(words)} numbers, not {count}")
     try:
-        values = np.array([float(word) for word in words], dtype=np.float32)
+        values = np.fromiter(map(float, words), np.float32, count)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
     if not np.isfinite(values).all():

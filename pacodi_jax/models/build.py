@@ -60,19 +60,28 @@ class Fitted(NamedTuple):
       moments: of the training spectra.
       level: the law of levels and scales; None under statistics ``none``.
       borrowed: mean and scale of real windows, ``(M, C)`` each; under ``oracle`` only.
+      condition: mean ``(E,)`` and scale ``()`` of the conditions; None without any.
     """
 
     moments: Moments
     level: Level | None
     borrowed: tuple[Array, Array] | None
+    condition: tuple[Array, Array] | None = None
 
 
-def fit(mode: str, windows: Array) -> tuple[Statistics, Fitted]:
-    """Fits level statistics and spectral moments to training windows ``(N, L, C)``."""
+def fit(mode: str, windows: Array, condition: Array | None = None) -> tuple[Statistics, Fitted]:
+    """Fits level statistics, spectral moments and the conditions' scale to training examples.
+
+    Args:
+      mode: of the level statistics.
+      windows: ``(N, L, C)``.
+      condition: ``(N, E)``, or None.
+    """
     coding = statistics.encoder(mode, windows)
     spectra = jax.jit(jax.vmap(coding.encode))(windows)
     borrowed = jax.vmap(coding.real)(windows[:_BORROWED]) if mode == "oracle" else None
-    return coding, Fitted(wiener.fit(spectra), coding.level, borrowed)
+    scale = None if condition is None else (condition.mean(0), jnp.maximum(condition.std(), 1e-6))
+    return coding, Fitted(wiener.fit(spectra), coding.level, borrowed, scale)
 
 
 def make_schedule(settings: Settings) -> Schedule:
@@ -204,6 +213,7 @@ def build(
         view,
         coding,
         fitted.borrowed,
+        fitted.condition,
         process,
         sampler,
         optax.with_extra_args_support(optimiser),

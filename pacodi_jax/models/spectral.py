@@ -63,6 +63,7 @@ class SpectralDiffusion:
       view: the network as a function of spectra.
       statistics: how windows become spectra and back.
       borrowed: real windows' mean and scale, ``(M, C)`` each, under ``oracle``; else None.
+      condition_scale: mean ``(E,)`` and scale ``()`` by which conditions are standardised.
       process: the forward process and the training target.
       sampler: how samples are drawn.
       optimiser: an optax chain; averaging over devices, if any, is its first link.
@@ -73,6 +74,7 @@ class SpectralDiffusion:
     view: View
     statistics: Statistics
     borrowed: tuple[Array, Array] | None
+    condition_scale: tuple[Array, Array] | None
     process: Process
     sampler: Sampler
     optimiser: optax.GradientTransformationExtraArgs
@@ -111,11 +113,17 @@ class SpectralDiffusion:
         inputs = jax.vmap(self._network_input)(noisy, t)
         dropped = jax.vmap(lambda key: jax.random.bernoulli(key, self.condition_dropout))
         drop = None if batch.condition is None else dropped(drop_keys)
-        output = self.view.apply(params, inputs, t, batch.condition, drop)
+        output = self.view.apply(params, inputs, t, self._standard(batch.condition), drop)
         losses = jax.vmap(partial(self._example_loss, kind or self.process.loss))(
             output, inputs, Prediction(noise, clean), t
         )
         return jnp.mean(losses)
+
+    def _standard(self, condition: Array | None) -> Any:
+        if condition is None or self.condition_scale is None:
+            return condition
+        mean, scale = self.condition_scale
+        return (condition - mean) / scale
 
     def _perturb(self, key: Key, clean: Quadratures, t: Array) -> tuple[Quadratures, Quadratures]:
         return diffusion.perturb(key, self.process.schedule, clean, t, self.statistics.variance)
@@ -160,7 +168,7 @@ class SpectralDiffusion:
         def denoise(state: Quadratures, t: Array) -> Prediction:
             inputs = self._network_input(state, t)
             one = jax.tree.map(lambda x: x[None], inputs)
-            row = None if condition is None else condition[None]
+            row = None if condition is None else self._standard(condition)[None]
             output = self.view.apply(params, one, t[None], row, None)
             return self._prediction(jax.tree.map(lambda x: x[0], output), inputs, t)
 

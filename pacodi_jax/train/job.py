@@ -41,7 +41,7 @@ def train(config: ConfigDict, workdir: Path, watchdog: float = 300.0) -> Run:
     """Trains what ``config`` asks for in ``workdir``, or goes on where it stopped.
 
     Writes ``config.json``, ``environment.json``, ``recipe.json``, ``metrics.jsonl``,
-    ``checkpoints/`` and at the end ``model.safetensors`` with its card.
+    ``checkpoints/`` and, once all steps are taken, ``model.safetensors`` with its card.
 
     Args:
       config: the settings.
@@ -54,7 +54,8 @@ def train(config: ConfigDict, workdir: Path, watchdog: float = 300.0) -> Run:
     refuse_other_settings(workdir / run.SETTINGS, config)
     dataset = run.load_data(config)
     data = batches.resident(dataset.train)
-    coding, fitted = models.fit(config.diffusion.statistics, jnp.asarray(dataset.train.values()))
+    windows = jnp.asarray(dataset.train.values())
+    coding, fitted = models.fit(config.diffusion.statistics, windows, data.condition)
     generator = run.build_generator(
         config,
         coding,
@@ -73,7 +74,7 @@ def train(config: ConfigDict, workdir: Path, watchdog: float = 300.0) -> Run:
         {"data": dataset.fingerprint},
         validator(generator, dataset.validation, config.train.batch),
     )
-    if parallel.is_primary():
+    if parallel.is_primary() and outcome.signal is None:
         facts = run.card(config, dataset, outcome.step)
         facts |= {"parameters": estimate.count(outcome.state.params), "seed": config.seed}
         export(workdir, run.weights(fitted, outcome.state.ema), facts)

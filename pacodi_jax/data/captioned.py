@@ -1,0 +1,110 @@
+"""Windows with texts: the user's own captions, or captions that are written here, as conditions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import chain
+
+import numpy as np
+
+from pacodi_jax.data.dataset import Dataset
+from pacodi_jax.data.windows import WindowSet
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.text import captions, facts, properties
+from pacodi_jax.text.encoders import Encoder
+from pacodi_jax.text.phrases import Split
+
+
+@dataclass(frozen=True, eq=False)
+class Captioned(WindowSet):
+    """A part of a split whose windows have texts.
+
+    Attributes:
+      texts: ``(N,)`` a text for each window.
+      vectors: ``(N, E)`` float32, the encoded texts.
+    """
+
+    texts: tuple[str, ...] = ()
+    vectors: np.ndarray | None = None
+
+    def condition(self) -> np.ndarray | None:
+        """The encoded texts."""
+        return self.vectors
+
+
+def with_texts(
+    dataset: Dataset, encoder: Encoder, *, column: str | None, phrasings: int, seed: int
+) -> Dataset:
+    """Gives every window a text and makes its vector the condition.
+
+    Without a column of texts, captions are written by the yardsticks of the training windows:
+    ``phrasings`` of them for each training window, and one in phrasings that training never uses
+    for each window of the other parts.
+
+    Args:
+      dataset: of one channel.
+      encoder: turns texts into vectors.
+      column: of the user's texts, or None to write captions.
+      phrasings: captions a training window.
+      seed: of the phrasings.
+
+    Raises:
+      PacodiError: if there is more than one channel.
+    """
+    channels = dataset.train.channels
+    if channels != 1:
+        raise PacodiError(
+            f"texts describe one channel, and the data has {channels}: choose one with "
+            "config.data.channels."
+        )
+    if column is not None:
+
+        def given(part: WindowSet) -> Captioned:
+            return _attach(part, tuple(map(str, part.column(column))), encoder)
+
+        return replace(
+            dataset,
+            train=given(dataset.train),
+            validation=given(dataset.validation),
+            held_out=given(dataset.held_out),
+        )
+    yardsticks = properties.fit(dataset.train.values()[:, :, 0])
+    seeds = range(seed, seed + phrasings)
+    train_texts = _write(dataset.train, yardsticks, seeds, "train")
+
+    def unseen(part: WindowSet) -> Captioned:
+        return _attach(part, _write(part, yardsticks, seeds[:1], "held_out"), encoder)
+
+    return replace(
+        dataset,
+        train=_attach(_repeat(dataset.train, phrasings), train_texts, encoder),
+        validation=unseen(dataset.validation),
+        held_out=unseen(dataset.held_out),
+    )
+
+
+def _repeat(part: WindowSet, times: int) -> WindowSet:
+    """The part with every window ``times`` times, all of one round before the next."""
+    return replace(part, starts=np.tile(part.starts, times))
+
+
+def _write(
+    part: WindowSet, yardsticks: properties.Statistics, seeds: Sequence[int], split: Split
+) -> tuple[str, ...]:
+    """Captions of all windows, one round a seed; a window is measured once."""
+    windows = part.values()[:, :, 0]
+    measured = [facts.measure(window, yardsticks) for window in windows]
+    detail: captions.Detail = "drawn" if split == "train" else "full"
+    return tuple(
+        chain.from_iterable(
+            (
+                captions.word(fact, seed * len(measured) + row, split=split, detail=detail)
+                for row, fact in enumerate(measured)
+            )
+            for seed in seeds
+        )
+    )
+
+
+def _attach(part: WindowSet, texts: tuple[str, ...], encoder: Encoder) -> Captioned:
+    inherited = {field.name: getattr(part, field.name) for field in fields(part)}
+    return Captioned(**inherited, texts=texts, vectors=encoder.encode(texts))

@@ -1,0 +1,129 @@
+"""Nearest neighbours among windows: memorisation, density and coverage."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pacodi_jax.metrics.inputs import checked
+
+NEIGHBOURS = 5
+CHUNK = 1024
+
+
+class NearestNeighbour(NamedTuple):
+    """How far synthetic windows stay from the training windows.
+
+    Attributes:
+      ratio: median distance of synthetic windows over that of held-out ones: near 1 as new as
+        unseen data, near 0 copied.
+      copied: share of synthetic windows nearer to training than 95 % of held-out windows are;
+        0.05 is expected of unseen data.
+      distance: of each synthetic window to its nearest training window, ``(M,)``.
+      row: which training window that is, ``(M,)``.
+      held_out_distance: of each held-out window to its nearest training window.
+    """
+
+    ratio: float
+    copied: float
+    distance: np.ndarray
+    row: np.ndarray
+    held_out_distance: np.ndarray
+
+
+def _flatten(windows: np.ndarray) -> np.ndarray:
+    return np.asarray(windows, np.float32).reshape(len(windows), -1)
+
+
+def _squared_distances(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Squared Euclidean distances ``(n, m)`` between rows, in float64 so that copies are at 0."""
+    first, second = first.astype(np.float64), second.astype(np.float64)
+    squares = (first**2).sum(1)[:, None] + (second**2).sum(1)[None]
+    return np.maximum(squares - 2 * first @ second.T, 0.0)
+
+
+def nearest(
+    windows: np.ndarray, others: np.ndarray, k: int = 1, leave_out_self: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """The distance of each of ``windows`` to the k-th nearest of ``others``, per coordinate.
+
+    Args:
+      windows: ``(N, L, C)``.
+      others: ``(M, L, C)``.
+      k: which neighbour, from 1.
+      leave_out_self: ``others`` is ``windows`` and no window is its own neighbour.
+
+    Returns:
+      Root mean squared distance ``(N,)`` and the neighbour's row ``(N,)``.
+    """
+    queries, rows = _flatten(windows), _flatten(others)
+    distances, found = [], []
+    for start in range(0, len(queries), CHUNK):
+        squares = _squared_distances(queries[start : start + CHUNK], rows)
+        if leave_out_self:
+            here = np.arange(len(squares))
+            squares[here, start + here] = np.inf
+        order = np.argpartition(squares, k - 1, axis=1)[:, k - 1]
+        found.append(order)
+        distances.append(np.take_along_axis(squares, order[:, None], axis=1)[:, 0])
+    return np.sqrt(np.concatenate(distances) / queries.shape[1]), np.concatenate(found)
+
+
+def nearest_neighbour(
+    train: np.ndarray, synthetic: np.ndarray, held_out: np.ndarray | None = None
+) -> NearestNeighbour:
+    """Compares the distance to the nearest training window with that of held-out windows.
+
+    Args:
+      train: ``(N, L, C)``, what the generator saw.
+      synthetic: ``(M, L, C)``.
+      held_out: ``(H, L, C)``, real windows it did not see. Without them the training windows'
+        distances to one another stand in; where windows overlap these are small, and only plain
+        copies are found out.
+    """
+    distance, row = nearest(synthetic, train)
+    if held_out is None:
+        reference, _ = nearest(train, train, leave_out_self=True)
+    else:
+        reference, _ = nearest(held_out, train)
+    middle = max(float(np.median(reference)), np.finfo(np.float32).tiny)
+    copied = float((distance < np.quantile(reference, 0.05)).mean())
+    return NearestNeighbour(float(np.median(distance)) / middle, copied, distance, row, reference)
+
+
+def _inside_balls(real: np.ndarray, synthetic: np.ndarray) -> np.ndarray:
+    """Whether synthetic window j lies in real window i's ball, ``(N, M)``.
+
+    The ball reaches to the real window's fifth nearest real neighbour.
+    """
+    radius, _ = nearest(real, real, k=NEIGHBOURS, leave_out_self=True)
+    squares = _squared_distances(_flatten(real), _flatten(synthetic))
+    return squares <= (radius**2 * real[0].size)[:, None]
+
+
+@checked(at_least=NEIGHBOURS + 1)
+def density(real: np.ndarray, synthetic: np.ndarray, *, seed: int) -> float:
+    """How many real neighbourhoods a synthetic window lies in, over k; 1 for real windows.
+
+    After Naeem et al., "Reliable Fidelity and Diversity Metrics for Generative Models", 2020,
+    with k = 5, in the space of flattened windows.
+
+    Args:
+      real: ``(N, L, C)``.
+      synthetic: ``(M, L, C)``.
+      seed: unused; the score has no randomness.
+    """
+    del seed
+    return float(_inside_balls(real, synthetic).sum() / (NEIGHBOURS * len(synthetic)))
+
+
+@checked(at_least=NEIGHBOURS + 1)
+def coverage(real: np.ndarray, synthetic: np.ndarray, *, seed: int) -> float:
+    """Share of real windows with a synthetic window in their neighbourhood; see ``density``.
+
+    Args:
+      real: ``(N, L, C)``.
+      synthetic: ``(M, L, C)``.
+      seed: unused; the score has no randomness.
+    """
+    del seed
+    return float(_inside_balls(real, synthetic).any(axis=1).mean())

@@ -187,12 +187,12 @@ _TELLERS: dict[str, _Teller] = {
 
 
 def _chosen(words: _Words, detail: Detail) -> list[str]:
-    """The facts to tell: all (the outline stands for start and end), or a drawn few."""
+    """The facts to tell: all (the outline stands for start and end), or a drawn few, often few."""
     everything = [name for name in _TELLERS if name not in ("start", "end")]
     if detail == "full" or words.chance() < _FULL_SHARE:
         return words.shuffled(everything)
     few = words.shuffled(list(_TELLERS))
-    return few[: 1 + int(words.chance() * (len(few) - 1))]
+    return few[: 1 + int(words.chance() ** 2 * (len(few) - 1))]
 
 
 def word(facts: Facts, phrasing_seed: int, *, split: Split, detail: Detail) -> str:

@@ -129,10 +129,10 @@ def load(
         seed=seed,
         time=time,
         time_format=time_format,
-        id=id,
+        id=id or None,
         channels=channels,
         static=static,
-        text=text,
+        text=text or None,
         missing=missing,
         every_channel=paper,
     )

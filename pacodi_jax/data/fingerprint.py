@@ -11,7 +11,8 @@ from pacodi_jax.data.table import Table
 
 def fingerprint(table: Table, options: dict[str, object]) -> str:
     """SHA-256 of the values, the time grid, ids and labels, and the options."""
-    digest = hashlib.sha256(json.dumps(options, sort_keys=True, default=str).encode())
+    given = {name: value for name, value in options.items() if value or value == 0}
+    digest = hashlib.sha256(json.dumps(given, sort_keys=True, default=str).encode())
     known = [table.channels, table.dtypes, table.starts, table.clock, table.bounds.tolist()]
     digest.update(json.dumps(known).encode())
     digest.update(np.ascontiguousarray(table.values).data)

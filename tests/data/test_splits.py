@@ -159,6 +159,8 @@ def test_the_fingerprint_knows_values_and_options(tmp_path):
     np.save(path, values)
     first = data.load("table", path=path, length=10).fingerprint
     assert data.load("table", path=path, length=10).fingerprint == first
+    unset = {"time": (), "time_format": "", "id": "", "channels": (), "text": ""}
+    assert data.load("table", path=path, length=10, **unset).fingerprint == first
     assert data.load("table", path=path, length=12).fingerprint != first
     values[150, 1] += 1e-12
     np.save(path, values)

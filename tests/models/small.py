@@ -25,7 +25,9 @@ def windows(count: int = 64, length: int = LENGTH, seed: int = 0) -> jax.Array:
 
 
 @functools.cache
-def build(name="pacodi", *, rate=0.01, block=500, steps=4, solver="wiener_ab2", **settings):
+def build(
+    name="pacodi", *, optimiser=optax.sgd(0.01), block=500, steps=4, solver="wiener_ab2", **settings
+):
     """A tiny generator fitted to :func:`windows`."""
     grid = "angle" if solver == "wiener_ab2" else "uniform"
     settings = models.Settings(**settings)
@@ -39,7 +41,7 @@ def build(name="pacodi", *, rate=0.01, block=500, steps=4, solver="wiener_ab2", 
         coding,
         fitted,
         sampler=sampler,
-        optimiser=optax.flatten(optax.sgd(rate)),
+        optimiser=optax.flatten(optimiser),
         batch=BATCH,
     )
 

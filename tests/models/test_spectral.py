@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 
 from pacodi_jax import models
@@ -125,13 +126,14 @@ def test_oracle_windows_wear_the_level_and_scale_they_are_given():
     model = small.silent(small.build(statistics="oracle"))
     mean, scale = jnp.array([[5.0, -2.0]] * 3), jnp.array([[0.1, 2.0]] * 3)
     samples = model.sample(jax.random.key(0), {}, 3, borrowed=(mean, scale))
-    np.testing.assert_allclose(samples.mean(axis=1), mean, atol=1e-5)
+    # The DC bin is vacant in training; the floor of its variance leaves 1e-3 of a deviation.
+    np.testing.assert_array_less(np.abs(samples.mean(axis=1) - mean), 0.01 * scale)
     assert "REAL" in model.statistics.label
 
 
 def test_training_lowers_the_loss_below_the_diagonal_gaussian():
     # The channels are correlated and a walk is not circulant: a diagonal filter is not the best.
-    model = small.build(rate=0.2)
+    model = small.build(optimiser=optax.adam(5e-3))
     first = jax.jit(model.init)(jax.random.key(0), small.batch())
 
     @jax.jit

@@ -24,10 +24,11 @@ def windows(count: int = 64, length: int = LENGTH, seed: int = 0) -> jax.Array:
     return jnp.asarray(3.0 + np.cumsum(steps, axis=1), jnp.float32)
 
 
+SGD = optax.sgd(0.01)
+
+
 @functools.cache
-def build(
-    name="pacodi", *, optimiser=optax.sgd(0.01), block=500, steps=4, solver="wiener_ab2", **settings
-):
+def build(name="pacodi", *, optimiser=SGD, block=500, steps=4, solver="wiener_ab2", **settings):
     """A tiny generator fitted to :func:`windows`."""
     grid = "angle" if solver == "wiener_ab2" else "uniform"
     settings = models.Settings(**settings)

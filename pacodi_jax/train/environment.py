@@ -1,6 +1,5 @@
 """Where a run happened: versions, devices, commit, seed and the fingerprint of its data."""
 
-import hashlib
 import platform
 import subprocess
 import sys
@@ -9,22 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import numpy as np
 
 _PACKAGES = ("pacodi-jax", "jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "numpy")
-
-
-def fingerprint(*arrays: Any) -> str:
-    """Returns a SHA-256 over the bytes, shapes and dtypes of ``arrays``; None counts as absent."""
-    digest = hashlib.sha256()
-    for array in arrays:
-        if array is None:
-            digest.update(b"none")
-            continue
-        array = np.asarray(array)
-        digest.update(f"{array.dtype}{array.shape}".encode())
-        digest.update(array.tobytes())
-    return digest.hexdigest()
 
 
 def commit() -> str | None:

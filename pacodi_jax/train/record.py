@@ -36,9 +36,11 @@ def cut_metrics(path: Path, step: int) -> None:
 
 
 def duration(seconds: float) -> str:
-    """Returns ``"1 h 02 min"``, ``"3 min 20 s"`` or ``"12 s"``."""
+    """Returns ``"1 h 02 min"``, ``"3 min 20 s"``, ``"12 s"`` or ``"1.4 s"``."""
     if not math.isfinite(seconds):
         return "unknown"
+    if seconds < 10:
+        return f"{seconds:.1f} s"
     whole = round(seconds)
     if whole >= 3600:
         return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Trains on this machine and goes on after a crash; a mistake in the command ends it at once.
+#
+#   launch/local.sh --config=configs/etth1.py --workdir=runs/etth1 [--mode=all] [--config.x.y=v]
+#
+# The command resumes from its last checkpoint whenever it is run again. Exit codes: 0 is done or
+# stopped by a signal, 2 is a mistake of the user's or a full disk; anything else is tried again,
+# up to RETRIES times (5).
+set -uo pipefail
+if [[ $# -lt 2 ]]; then
+    sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+fi
+retries=${RETRIES:-5}
+for ((attempt = 0; attempt <= retries; attempt++)); do
+    python -m pacodi_jax.main "$@" &
+    child=$!
+    trap 'kill -TERM $child' TERM
+    trap 'kill -INT $child' INT
+    wait $child
+    code=$?
+    while kill -0 $child 2>/dev/null; do # a trapped signal ends wait early
+        wait $child
+        code=$?
+    done
+    case $code in
+    0 | 2 | 130) exit $code ;;
+    esac
+    echo "ended with $code; attempt $((attempt + 1)) of $retries to go on" >&2
+done
+exit $code

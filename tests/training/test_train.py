@@ -1,0 +1,200 @@
+"""The parts of training, and how it refuses what cannot work."""
+
+import json
+
+import double
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from ml_collections import ConfigDict
+
+from pacodi_jax import parallel, train
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.train import engine, estimate, job, loop, optimiser, pace, record, signals
+
+
+def on_one_device(optimizer, params, gradients, losses=None):
+    """Parameters after each gradient, on an axis of one device."""
+
+    def walk(params, gradients, losses):
+        def step(carry, inputs):
+            params, state = carry
+            gradient, loss = inputs
+            updates, state = optimizer.update(gradient, state, params, value=loss)
+            params = optax.apply_updates(params, updates)
+            return (params, state), params
+
+        return jax.lax.scan(step, (params, optimizer.init(params)), (gradients, losses))[1]
+
+    losses = jnp.ones(len(jax.tree.leaves(gradients)[0])) if losses is None else losses
+    add = lambda tree: jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], tree)  # noqa: E731
+    out = jax.vmap(walk, axis_name=parallel.AXIS)(add(params), add(gradients), add(losses))
+    return jax.tree.map(lambda leaf: np.asarray(leaf[0]), out)
+
+
+def test_learning_rate_climbs_then_falls_to_its_floor():
+    rate = optimiser.learning_rate_schedule(1e-2, 100, warmup=10, decay="cosine", floor=0.1)
+    np.testing.assert_allclose(
+        [rate(0), rate(5), rate(10), rate(55), rate(100)],
+        [0.0, 5e-3, 1e-2, 1e-2 * (0.1 + 0.9 / 2), 1e-3],
+        rtol=1e-6,
+    )
+
+
+def test_accumulated_gradients_move_like_their_mean():
+    params = {"kernel": np.ones((2, 2), np.float32)}
+    gradients = np.random.default_rng(0).standard_normal((4, 2, 2)).astype(np.float32)
+    options = {"learning_rate": 0.1, "decay": "constant", "clip": 0.0}
+    together = on_one_device(
+        optimiser.build(steps=2, **options),
+        params,
+        {"kernel": gradients.reshape(2, 2, 2, 2).mean(1)},
+    )
+    apart = on_one_device(
+        optimiser.build(steps=4, accumulate=2, **options), params, {"kernel": gradients}
+    )
+    np.testing.assert_array_equal(apart["kernel"][0], params["kernel"])
+    np.testing.assert_allclose(apart["kernel"][1::2], together["kernel"], rtol=1e-6)
+
+
+def test_plateau_lowers_the_rate_when_the_loss_stays():
+    build = optimiser.build(
+        learning_rate=0.1, steps=9, decay="plateau", patience=3, factor=0.5, clip=0.0
+    )
+    moved = on_one_device(build, {"bias": np.zeros(1)}, {"bias": np.ones((9, 1), np.float32)})
+    steps = -np.diff(moved["bias"][:, 0], prepend=0.0)
+    np.testing.assert_allclose(steps[[0, -1]], [0.1, 0.025], rtol=1e-3)
+
+
+def test_only_matrices_decay():
+    build = optimiser.build(learning_rate=0.1, steps=1, decay="constant", weight_decay=0.5)
+    params = {"kernel": np.ones((2, 2), np.float32), "bias": np.ones((2, 2), np.float32)}
+    zero = jax.tree.map(lambda leaf: np.zeros((1, *leaf.shape), np.float32), params)
+    after = on_one_device(build, params, zero)
+    np.testing.assert_allclose(after["kernel"][0], 0.95)
+    np.testing.assert_allclose(after["bias"][0], 1.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"decay": "cosin"}, "Did you mean 'cosine'"), ({"warmup": 10}, "train.warmup=10")],
+)
+def test_impossible_optimiser_is_refused(options, message):
+    with pytest.raises(PacodiError, match=message):
+        optimiser.build(learning_rate=0.1, steps=10, **options)
+
+
+def test_mean_leaves_out_what_is_not_finite():
+    sums = engine.Sums({"loss": 6.0, "norm": 0.0}, {"loss": 3.0, "norm": 0.0})
+    assert engine.means(sums)["loss"] == 2.0
+    assert np.isnan(engine.means(sums)["norm"])
+
+
+@pytest.mark.parametrize("seconds", [1e-6, 1e-3, 0.011, 0.3, 7.0])
+@pytest.mark.parametrize("log_every", [1, 20, 97, 200])
+def test_chunks_end_where_metrics_are_due(seconds, log_every):
+    length = pace.chunk_length(seconds, log_every)
+    assert length >= 1
+    assert log_every % length == 0 or length % log_every == 0
+    assert length == 1 or length * seconds <= 0.5 * (1 + 1e-9)
+
+
+def test_flops_of_a_scan_count_its_length():
+    weights, rows = jnp.ones((8, 8)), jnp.ones((4, 8))
+
+    def five(x):
+        return jax.lax.scan(lambda x, _: (x @ weights, None), x, None, length=5)[0]
+
+    assert estimate.matmul_flops(jax.make_jaxpr(five)(rows).jaxpr) == 5 * 2 * 4 * 8 * 8
+    branches = jax.make_jaxpr(lambda x: jax.lax.cond(x.sum() > 0, five, lambda x: x @ weights, x))
+    assert estimate.matmul_flops(branches(rows).jaxpr) == 5 * 2 * 4 * 8 * 8
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (1.42, "1.4 s"),
+        (12.2, "12 s"),
+        (200, "3 min 20 s"),
+        (3725, "1 h 02 min"),
+        (float("inf"), "unknown"),
+    ],
+)
+def test_durations_are_read_at_a_glance(seconds, text):
+    assert record.duration(seconds) == text
+
+
+def test_resumed_metrics_tell_each_step_once(tmp_path):
+    path = tmp_path / "metrics.jsonl"
+    path.write_text('{"step": 10}\n{"step": 20}\n{"step": 30}\n{"step": 4')
+    record.cut_metrics(path, 20)
+    assert [json.loads(line)["step"] for line in path.read_text().splitlines()] == [10, 20]
+
+
+def test_numbers_that_are_not_finite_are_null_in_the_metrics(tmp_path):
+    with record.Recorder(tmp_path, 0, 5) as recorder:
+        recorder.write(5, {"loss": float("nan"), "norm": 1.0})
+    written = json.loads((tmp_path / "metrics.jsonl").read_text())
+    assert written == {"step": 5, "loss": None, "norm": 1.0}
+
+
+def test_second_signal_interrupts():
+    with signals.Signals() as heard:
+        heard._note(15, None)
+        assert heard.received == "SIGTERM"
+        with pytest.raises(KeyboardInterrupt):
+            heard._note(15, None)
+
+
+def settings(**changes):
+    plain = {"steps": 40, "batch_size": 8, "seed": 0, "checkpoint_every": 20, "validate_every": 20}
+    return train.Settings(**plain | changes)
+
+
+def test_windows_that_are_not_finite_are_refused_by_row(tmp_path):
+    generator, data, indices = double.make(40)
+    data.series[7, 1] = np.nan
+    with pytest.raises(PacodiError, match="the first is row 7"):
+        train.fit(generator, data, indices, tmp_path, settings(), {})
+
+
+def test_rows_outside_all_windows_may_be_missing():
+    data = double.make(40)[1]
+    rows = loop._rows_in_windows(data)
+    assert not rows[-1]
+    assert rows[:-1].all()
+
+
+def test_run_measures_its_pace_resumes_and_refuses_other_data(tmp_path, capsys):
+    generator, data, indices = double.make(80)
+    first = train.fit(generator, data, indices, tmp_path, settings(), {"data": "a"})
+    said = capsys.readouterr().out
+    assert (first.first, first.step, first.signal) == (0, 40, None)
+    assert "parameters" in said
+    assert "20 steps took" in said
+    second = train.fit(generator, data, indices, tmp_path, settings(steps=80), {"data": "a"})
+    assert (second.first, second.step) == (40, 80)
+    lines = [json.loads(x) for x in (tmp_path / "metrics.jsonl").read_text().splitlines()]
+    assert lines[-1]["loss"] < lines[0]["loss"]
+    with pytest.raises(PacodiError, match="begun with data=a and is at step 80; now it is b"):
+        train.fit(generator, data, indices, tmp_path, settings(steps=80), {"data": "b"})
+
+
+def config(**model):
+    return ConfigDict({"seed": 0, "model": {"width": 8} | model, "train": {"steps": 5, "ema": 0.9}})
+
+
+def test_settings_that_make_another_run_are_refused_by_name(tmp_path):
+    path = tmp_path / "config.json"
+    job.refuse_other_settings(path, config())
+    path.write_text(json.dumps(config().to_dict()))
+    longer = config()
+    longer.train.steps = 50
+    job.refuse_other_settings(path, longer)
+    with pytest.raises(PacodiError, match=r"config\.model\.width=16, but .* begun with 8"):
+        job.refuse_other_settings(path, config(width=16))
+    path.write_text("{")
+    with pytest.raises(PacodiError, match="cannot be read"):
+        job.refuse_other_settings(path, config())

@@ -4,8 +4,9 @@ States are flat here: ``ravel_pytree`` of ``Quadratures`` of ``(K, C)``, D = 2KC
 those with V = 0 are dead. In the eigenbasis of V^{-1/2} Cov V^{-1/2} everything has closed form.
 """
 
+import functools
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -160,65 +161,66 @@ def prior(process: Process, schedule: Schedule, *, matched: bool = False) -> Law
     return Law(alpha * process.law.mean, jnp.diag(spread))
 
 
-def propagate(
-    rule: StepRule, process: Process, schedule: Schedule, start: Law, times: np.ndarray
-) -> tuple[Law, jax.Array]:
-    """Pushes a Gaussian law through a solver, step by step and exactly.
+def propagator(
+    rule: StepRule, process: Process, schedule: Schedule
+) -> Callable[[Law, np.ndarray], tuple[Law, jax.Array]]:
+    """Compiles what pushes a Gaussian law through a solver, step by step and exactly.
 
     A step with an exact Gaussian denoiser is affine in what it remembers, so Jacobians at the
     running mean are its matrices. What it injects is found by stepping with two keys.
 
     Returns:
-      The law at the end, and the largest departure of the injected noise from a multiple of V^½ξ.
+      A function of the law at the first time and the times. It gives the law at the end, and the
+      largest departure of what was injected from a multiple of the noise law.
     """
     problem = Problem(process.denoiser(schedule), schedule, process.variance)
     keys = [jax.random.key(seed) for seed in (0, 1)]
+    noise = [spectrum.sample_noise(key, process.variance, process.channels) for key in keys]
 
-    def begin(x: jax.Array) -> jax.Array:
+    def begin(x: jax.Array, t: jax.Array) -> tuple[Any, Quadratures]:
         state = process.unravel(x)
-        return ravel_pytree((rule.init(problem, state, jnp.asarray(times[0])), state))[0]
+        return rule.init(problem, state, t), state
 
-    first = process.unravel(start.mean)
-    example = (rule.init(problem, first, jnp.asarray(times[0])), first)
-    unflatten = ravel_pytree(example)[1]
-    still = jax.tree.map(jnp.zeros_like, example[0])
-    noises = [
-        ravel_pytree((still, spectrum.sample_noise(key, process.variance, process.channels)))[0]
-        for key in keys
-    ]
-    spread = ravel_pytree((still, process.unravel(jnp.asarray(process.noise))))[0]
-    apart = noises[0] - noises[1]
-
-    def advance(carry: tuple[Law, jax.Array], inputs: jax.Array) -> tuple:
+    def advance(unflatten: Callable, carry: tuple[Law, jax.Array], inputs: jax.Array) -> tuple:
         law, worst = carry
         t, s = inputs
-        moves = [
-            lambda y, key=key: ravel_pytree(rule.step(problem, key, *unflatten(y), t, s))[0]
-            for key in keys
-        ]
-        ends = [move(law.mean) for move in moves]
+        still = jax.tree.map(jnp.zeros_like, unflatten(law.mean)[0])
+        fresh = [ravel_pytree((still, part))[0] for part in noise]
+        spread = ravel_pytree((still, process.unravel(jnp.asarray(process.noise))))[0]
+
+        def move(y: jax.Array, key: jax.Array) -> jax.Array:
+            return ravel_pytree(rule.step(problem, key, *unflatten(y), t, s))[0]
+
+        ends, apart = [move(law.mean, key) for key in keys], fresh[0] - fresh[1]
         gain = (ends[0] - ends[1]) @ apart / (apart @ apart)
         odd = jnp.max(jnp.abs(ends[0] - ends[1] - gain * apart))
-        matrix = jax.jacfwd(moves[0])(law.mean)
-        moved = Law(
-            ends[0] - gain * noises[0],
-            matrix @ law.covariance @ matrix.T + gain**2 * jnp.diag(spread),
-        )
-        return (moved, jnp.maximum(worst, odd)), None
-
-    def end(y: jax.Array) -> jax.Array:
-        return ravel_pytree(rule.finish(problem, *unflatten(y), jnp.asarray(times[-1])))[0]
+        matrix = jax.jacfwd(move)(law.mean, keys[0])
+        covariance = matrix @ law.covariance @ matrix.T + gain**2 * jnp.diag(spread)
+        return (Law(ends[0] - gain * fresh[0], covariance), jnp.maximum(worst, odd)), None
 
     @jax.jit
     def run(start: Law, times: jax.Array) -> tuple[Law, jax.Array]:
-        matrix = jax.jacfwd(begin)(start.mean)
-        law = Law(begin(start.mean), matrix @ start.covariance @ matrix.T)
+        mean, unflatten = ravel_pytree(begin(start.mean, times[0]))
+        matrix = jax.jacfwd(lambda x: ravel_pytree(begin(x, times[0]))[0])(start.mean)
+        law = Law(mean, matrix @ start.covariance @ matrix.T)
         pairs = jnp.stack([times[:-1], times[1:]], axis=1)
-        (law, worst), _ = jax.lax.scan(advance, (law, jnp.zeros(())), pairs)
+        step = functools.partial(advance, unflatten)
+        (law, worst), _ = jax.lax.scan(step, (law, jnp.zeros(())), pairs)
+
+        def end(y: jax.Array) -> jax.Array:
+            return ravel_pytree(rule.finish(problem, *unflatten(y), times[-1]))[0]
+
         matrix = jax.jacfwd(end)(law.mean)
         return Law(end(law.mean), matrix @ law.covariance @ matrix.T), worst
 
-    return run(start, jnp.asarray(times))
+    return lambda start, times: run(start, jnp.asarray(times))
+
+
+def propagate(
+    rule: StepRule, process: Process, schedule: Schedule, start: Law, times: np.ndarray
+) -> tuple[Law, jax.Array]:
+    """:func:`propagator`, used once."""
+    return propagator(rule, process, schedule)(start, times)
 
 
 def covariance_error(law: Law, target: Law) -> float:

@@ -69,28 +69,25 @@ def test_solver_reproduces_mean_and_full_covariance(x64, name, length):
 
 
 @pytest.mark.parametrize("length", [8, 9])
-def test_literal_half_of_the_paper_misses_the_covariance_by_far(x64, length):
+def test_literal_half_of_the_paper_misses_the_covariance_ninefold(x64, length):
     process = asymmetric(length)
     times = time_grid("uniform", VP, 1000)
     law, _ = propagate(_literal_half(), process, VP, prior(process, VP), times)
-    assert covariance_error(law, process.law) > 0.3
-    assert mean_error(law, process.law) > 0.2
+    assert covariance_error(law, process.law) > 8.5  # where every solver above is within 0.02
 
 
-def test_literal_half_ends_an_order_of_magnitude_above_a_weak_bin(x64):
-    """Data variance 0.1 a slot where the noise has 1: 1.26 with the ½, 0.0996 without."""
-    tenth = 0.1 * np.eye(1)
-    process = Process(
-        Law(jnp.zeros(2), jnp.asarray(np.diag([0.1, 0.0]))), spectrum.noise_variance(1), 1
-    )
+def test_literal_half_ends_a_paired_bin_at_thirteen_times_its_variance(x64):
+    """Data variance 0.1 in a bin whose noise has 0.5: 1.27 with the ½, 0.100 without."""
+    law = jnp.asarray(np.diag([0.1, 0.1, 0.0, 0.1]))  # L = 3: DC and one pair
+    process = Process(Law(jnp.zeros(4), law), spectrum.noise_variance(3), 1)
     times = time_grid("uniform", VP, 1000)
-    keep_state = {"finish": lambda problem, carry, state, t: state}
     wrong, right = (
-        propagate(rule._replace(**keep_state), process, VP, prior(process, VP), times)[0]
+        propagate(rule, process, VP, prior(process, VP), times)[0].covariance
         for rule in (_literal_half(), SOLVERS["euler_maruyama"]())
     )
-    assert float(wrong.covariance[0, 0]) == pytest.approx(1.26, abs=0.01)
-    assert float(right.covariance[0, 0]) == pytest.approx(tenth[0, 0], rel=0.02)
+    for slot in (1, 3):
+        assert float(wrong[slot, slot]) == pytest.approx(1.266, abs=0.005)
+        assert float(right[slot, slot]) == pytest.approx(0.1, rel=0.005)
 
 
 @pytest.mark.parametrize("length", [8, 9])
@@ -119,7 +116,7 @@ def test_deterministic_solver_is_the_closed_form_map(x64, name, length):
 def test_ten_thousand_draws_have_the_propagated_law(x64, name):
     process, count = asymmetric(8), 10_000
     rule, denoiser = build_rule(name, process), process.denoiser(VP)
-    times, start = time_grid("log_snr", VP, 40), _start(name, process)
+    times, start = time_grid("log_snr", VP, 15), _start(name, process)
 
     def sample(key: jax.Array) -> Quadratures:
         first, then = jax.random.split(key)

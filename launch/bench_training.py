@@ -1,6 +1,6 @@
 """Measures training: compiling cold and cached, windows a second, idle devices, peak memory.
 
-    python launch/bench_training.py [--configs sines:size=tiny,etth1] [--chunks 1,10,50,200] [--steps 400]
+    python launch/bench_training.py [--configs sines:size=tiny,etth1] [--chunks 1,10,50] [--steps 400]
 
 One row a run. "Idle" is the share of time in which no device had work because the host was busy
 between two dispatches. Every run is the command itself, in a process of its own.
@@ -66,7 +66,8 @@ def row(config: str, chunk: int, steps: int, cache: Path, label: str) -> str:
     idle = sum(line["idle"] for line in told) / len(told)
     compiled = re.search(r"compiled in (.*)", said)
     seconds = compiled.group(1) if compiled else "?"
-    return f"| {config} | {chunk} | {seconds} ({label}) | {speed:,.0f} | {idle:.2%} | {memory:,.0f} MB |"
+    cells = (config, str(chunk), f"{seconds} ({label})", f"{speed:,.0f}", f"{idle:.2%}")
+    return f"| {' | '.join(cells)} | {memory:,.0f} MB |"
 
 
 def main() -> None:

@@ -120,6 +120,12 @@ def _require_same(identity: dict[str, Any], saved: dict[str, Any], step: int) ->
     for name in sorted(identity.keys() | saved.keys()):
         if identity.get(name) != saved.get(name):
             raise PacodiError(
-                f"this run was begun with {name}={saved.get(name)} and is at step {step}; now it "
-                f"is {identity.get(name)}. Use what it was begun with, or another --workdir."
+                f"this run was begun with other {name} and is at step {step} "
+                f"({_short(saved.get(name))} then, {_short(identity.get(name))} now). Use what it "
+                "was begun with, or another --workdir."
             )
+
+
+def _short(fact: Any) -> str:
+    """Returns a fact, a fingerprint cut to its first digits."""
+    return str(fact) if len(str(fact)) <= 16 else f"{str(fact)[:12]}…"

@@ -178,7 +178,9 @@ def test_run_measures_its_pace_resumes_and_refuses_other_data(tmp_path, capsys):
     assert (second.first, second.step) == (40, 80)
     lines = [json.loads(x) for x in (tmp_path / "metrics.jsonl").read_text().splitlines()]
     assert lines[-1]["loss"] < lines[0]["loss"]
-    with pytest.raises(PacodiError, match="begun with data=a and is at step 80; now it is b"):
+    with pytest.raises(
+        PacodiError, match=r"begun with other data and is at step 80 \(a then, b now\)"
+    ):
         train.fit(generator, data, indices, tmp_path, settings(steps=80), {"data": "b"})
 
 

@@ -12,7 +12,7 @@ from pacodi_jax.metrics.neighbours import coverage, density, nearest_neighbour
 from pacodi_jax.metrics.predictive import predictive_score
 from pacodi_jax.metrics.spectral import phase_coherence_distance, power_spectrum_distance
 from pacodi_jax.metrics.strong import strong_discriminative_score
-from pacodi_jax.metrics.wasserstein import sliced_wasserstein, wasserstein
+from pacodi_jax.metrics.transport import sliced_wasserstein, wasserstein
 
 __all__ = [
     "autocorrelation_distance",

@@ -24,9 +24,9 @@ def init(seed: int, inputs: int, hidden: int) -> Params:
     """Returns weights uniform on ±1/√hidden: a cell and a linear readout to one number.
 
     They are the very weights that PyTorch draws for this seed (its Mersenne Twister, 24 bits a
-    number, its order of parameters). A classifier of three units is so much at the mercy of its
-    first weights that the published score of a pair varies fourfold with them; this way a seed
-    means the same here and there.
+    number, its order of parameters). A classifier of three units is at the mercy of its first
+    weights: over 24 of them one pair scored from 0.02 to 0.21. This way a seed means the same
+    here as in evaluations written for PyTorch.
     """
     shapes = {
         "input": (3, hidden, inputs),

@@ -1,6 +1,7 @@
 """What may be scored: finite windows, alike in length and channels, enough of them."""
 
 import functools
+import hashlib
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
@@ -48,8 +49,19 @@ def check_alike(name: str, windows: np.ndarray, real: np.ndarray) -> None:
         if windows.shape[axis] != real.shape[axis]:
             raise PacodiError(
                 f"{name} windows have {windows.shape[axis]} {what} but real ones have "
-                f"{real.shape[axis]}; shapes (windows, steps, channels): {windows.shape}, {real.shape}"
+                f"{real.shape[axis]}; shapes (windows, steps, channels) are {windows.shape} "
+                f"and {real.shape}"
             )
+
+
+def canonical(windows: np.ndarray) -> np.ndarray:
+    """Returns ``windows`` in an order set by their contents alone, as good as random.
+
+    So a score cannot depend on the order of the file: the same rows go to train and test.
+    """
+    rows = np.ascontiguousarray(windows).reshape(len(windows), -1)
+    digests = [hashlib.blake2b(row.tobytes(), digest_size=8).digest() for row in rows]
+    return windows[np.argsort(np.array(digests, "S8"), kind="stable")]
 
 
 def checked(
@@ -58,7 +70,10 @@ def checked(
     [Callable[..., _Result]],
     Callable[..., _Result],
 ]:
-    """Decorates a score ``(real, synthetic, *, …)`` so that bad windows are named errors."""
+    """Decorates a score ``(real, synthetic, *, …)`` so that bad windows are named errors.
+
+    The windows reach the score in their canonical order.
+    """
 
     def decorate(score: Callable[..., _Result]) -> Callable[..., _Result]:
         @functools.wraps(score)
@@ -66,7 +81,7 @@ def checked(
             real = check_windows("real", real, at_least)
             synthetic = check_windows("synthetic", synthetic, at_least)
             check_alike("synthetic", synthetic, real)
-            return score(real, synthetic, **options)
+            return score(canonical(real), canonical(synthetic), **options)
 
         return checking
 

@@ -85,7 +85,7 @@ def nearest_neighbour(
         reference, _ = nearest(train, train, leave_out_self=True)
     else:
         reference, _ = nearest(held_out, train)
-    middle = max(float(np.median(reference)), np.finfo(np.float32).tiny)
+    middle = float(np.maximum(np.median(reference), np.finfo(np.float32).tiny))
     copied = float((distance < np.quantile(reference, 0.05)).mean())
     return NearestNeighbour(float(np.median(distance)) / middle, copied, distance, row, reference)
 

@@ -57,7 +57,7 @@ def phase_coherence(windows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     count, _, bins, channels = phasors.shape
     by_channel = phasors.transpose(3, 0, 1, 2).reshape(channels, count, -1)
     by_bin = phasors.transpose(2, 0, 1, 3).reshape(bins, count, -1)
-    return tuple(v.swapaxes(1, 2) @ v / count for v in (by_channel, by_bin))  # type: ignore[return-value]
+    return tuple(v.swapaxes(1, 2) @ v / count for v in (by_channel, by_bin))
 
 
 @checked()

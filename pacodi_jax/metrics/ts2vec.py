@@ -83,6 +83,11 @@ def init(key: Key, length: int, channels: int) -> Params:
     return {"input": _init_affine(input_key, 1, channels, HIDDEN, channels), "blocks": blocks}
 
 
+def shapes(length: int, channels: int) -> Params:
+    """Returns the shapes of the weights for windows ``(length, channels)``."""
+    return jax.eval_shape(lambda key: init(key, length, channels), jax.random.key(0))
+
+
 def _convolve(affine: Params, x: Array, dilation: int) -> Array:
     """Same-length dilated convolution of ``x (B, L, F)`` as one matrix product per tap."""
     weight = affine["weight"]

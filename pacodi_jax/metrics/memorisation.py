@@ -1,0 +1,56 @@
+"""Memorisation as a score of the panel: has the generator copied its training windows?"""
+
+import numpy as np
+
+from pacodi_jax.metrics import draws, neighbours
+from pacodi_jax.metrics.registry import Metric
+
+NAME = "nearest_neighbour_v1"
+REFERENCE_LIMIT = 20_000
+
+
+def metric(windows: draws.Windows) -> Metric:
+    """Returns the score: median distance to train, over that of the reference windows.
+
+    The reference is half of the held-out windows; without any, each training window's distance
+    to the next nearest one.
+    """
+    train = windows.real[:REFERENCE_LIMIT]
+
+    def ratio(reference: np.ndarray, synthetic: np.ndarray, seed: int) -> float:
+        del seed
+        held_out = None if windows.held_out is None else reference
+        return neighbours.nearest_neighbour(train, synthetic, held_out).ratio
+
+    own = "held-out windows" if windows.held_out is not None else "training windows from each other"
+    return Metric(
+        NAME,
+        "Distance to training",
+        f"Median distance to the nearest training window, over that of {own}; near 0 is copied.",
+        "beyond",
+        "one",
+        True,
+        lambda real, seed: real,
+        ratio,
+    )
+
+
+def sides(
+    windows: draws.Windows, metric: Metric, split: str, role: str, seed: int, limit: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The reference and the windows in question: synthetic, unseen (floor) or copied (ceiling).
+
+    Without held-out windows the floor is train against itself, which is 1 by definition.
+    """
+    del split
+    size = draws.count(windows, "train", role, limit, metric.halves)
+    source = windows.real if windows.held_out is None else windows.held_out
+    order = np.random.default_rng((seed, 3)).permutation(len(source))
+    middle = len(source) // 2
+    reference = source[order[:middle]]
+    if role == "floor":
+        return reference, source[order[middle:]][:size]
+    if role == "ceiling":
+        return reference, windows.real[:size]
+    rows = np.random.default_rng((seed, 1)).permutation(len(windows.synthetic))[:size]
+    return reference, windows.synthetic[rows]

@@ -1,0 +1,190 @@
+"""Every score of the panel under its versioned name, with what is needed to read it."""
+
+import functools
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from pacodi_jax.metrics import correlation, neighbours, spectral, surrogates, transport, ts2vec
+from pacodi_jax.metrics.discriminative import discriminative_score
+from pacodi_jax.metrics.frechet import frechet_distance
+from pacodi_jax.metrics.predictive import predictive_score
+from pacodi_jax.metrics.strong import strong_discriminative_score
+
+SEEDS = (0, 1, 2, 3, 4)
+
+
+class Budget(NamedTuple):
+    """How much to spend. The defaults are the published settings; tests spend less.
+
+    Attributes:
+      seeds: one complete run of every score each.
+      windows: at most so many a side.
+      encoder_steps: of TS2Vec; None for the release's rule (600, or 200 for little data).
+      discriminative_steps: of the recurrent classifier.
+      predictive_steps: of the recurrent forecaster.
+      strong_steps: of the transformer.
+    """
+
+    seeds: tuple[int, ...] = SEEDS
+    windows: int = 3000
+    encoder_steps: int | None = None
+    discriminative_steps: int = 2000
+    predictive_steps: int = 5000
+    strong_steps: int = 500
+
+
+class Metric(NamedTuple):
+    """One score and how to read it.
+
+    Attributes:
+      name: with its version: a change of the numbers is a new name.
+      title: for people.
+      about: one sentence on what it sees.
+      group: ``"paper"`` for the four published ones, else ``"beyond"``.
+      better: ``"lower"`` or ``"higher"``, or ``"one"`` where 1 is best.
+      halves: scored on half the windows a side, so that the floor (one half of the real windows
+        against the other) is measured at the very same size, and so that the spread over seeds
+        is that of the whole sample's score.
+      worst: makes from real windows the copy on which the ceiling is measured.
+      score: ``(real, synthetic, seed) -> float``.
+    """
+
+    name: str
+    title: str
+    about: str
+    group: str
+    better: str
+    halves: bool
+    worst: Callable[[np.ndarray, int], np.ndarray]
+    score: Callable[[np.ndarray, np.ndarray, int], float]
+
+
+def _shuffled(windows: np.ndarray, seed: int) -> np.ndarray:
+    return surrogates.shuffled(windows, seed=seed)
+
+
+def _noise(windows: np.ndarray, seed: int) -> np.ndarray:
+    return surrogates.noise(windows.shape, seed=seed)
+
+
+def _seeded(score: Callable[..., float]) -> Callable[[np.ndarray, np.ndarray, int], float]:
+    """Turns ``score(real, synthetic, seed=…)`` into a function of three positions."""
+    return lambda real, synthetic, seed: score(real, synthetic, seed=seed)
+
+
+def paper_metrics(budget: Budget, encoder: Callable[[int], ts2vec.Params]) -> tuple[Metric, ...]:
+    """The four scores of the paper; ``encoder(seed)`` gives the TS2Vec weights of a data set."""
+
+    def context_fid(real: np.ndarray, synthetic: np.ndarray, seed: int) -> float:
+        params = encoder(seed)
+        return frechet_distance(ts2vec.encode(params, real), ts2vec.encode(params, synthetic))
+
+    discriminative = functools.partial(discriminative_score, steps=budget.discriminative_steps)
+    predictive = functools.partial(predictive_score, steps=budget.predictive_steps)
+    entry = functools.partial(Metric, group="paper", better="lower", halves=False, worst=_shuffled)
+    return (
+        entry(
+            "context_fid_v1",
+            "Context-FID",
+            "Fréchet distance between TS2Vec representations of whole windows.",
+            score=context_fid,
+        ),
+        entry(
+            "discriminative_v1",
+            "Discriminative",
+            "|accuracy − ½| of a small recurrent classifier.",
+            score=_seeded(discriminative),
+        ),
+        entry(
+            "predictive_v1",
+            "Predictive",
+            "Error on real windows of a forecaster trained on synthetic ones.",
+            score=_seeded(predictive),
+        ),
+        entry(
+            "correlational_v1",
+            "Correlational",
+            "Difference of the channels' correlation matrices.",
+            score=_seeded(correlation.correlational_score),
+        ),
+    )
+
+
+def further_metrics(budget: Budget) -> tuple[Metric, ...]:
+    """The scores beyond the paper."""
+    strong = functools.partial(strong_discriminative_score, steps=budget.strong_steps)
+    entry = functools.partial(Metric, group="beyond", better="lower", halves=True, worst=_shuffled)
+    return (
+        entry(
+            "strong_discriminative_v1",
+            "Strong discriminative",
+            "|accuracy − ½| of a small transformer.",
+            halves=False,
+            score=_seeded(strong),
+        ),
+        entry(
+            "wasserstein_v1",
+            "Wasserstein, values",
+            "How far each channel's distribution of values is off.",
+            worst=_noise,
+            score=_seeded(transport.wasserstein),
+        ),
+        entry(
+            "sliced_wasserstein_v1",
+            "Wasserstein, windows",
+            "How far whole windows are off along random directions.",
+            worst=_noise,
+            score=_seeded(transport.sliced_wasserstein),
+        ),
+        entry(
+            "autocorrelation_v1",
+            "Autocorrelation",
+            "Difference of the autocorrelation, averaged over lags and channels.",
+            score=_seeded(correlation.autocorrelation_distance),
+        ),
+        entry(
+            "power_spectrum_v1",
+            "Power spectrum (dB)",
+            "Difference of the power spectrum, in decibels.",
+            score=_seeded(spectral.power_spectrum_distance),
+        ),
+        entry(
+            "phase_coherence_v1",
+            "Phase coherence",
+            "How phases hang together across frequencies and channels; blind to power.",
+            score=_seeded(spectral.phase_coherence_distance),
+        ),
+        entry(
+            "density_v1",
+            "Density",
+            "How deep in real neighbourhoods synthetic windows lie.",
+            better="higher",
+            score=_seeded(neighbours.density),
+        ),
+        entry(
+            "coverage_v1",
+            "Coverage",
+            "Share of real windows with a synthetic one near them.",
+            better="higher",
+            score=_seeded(neighbours.coverage),
+        ),
+    )
+
+
+def settings(budget: Budget, windows: np.ndarray) -> dict[str, object]:
+    """All that decides the numbers beside the windows, for the record."""
+    steps = budget.encoder_steps or ts2vec.default_steps(windows)
+    return {
+        **budget._asdict(),
+        "seeds": list(budget.seeds),
+        "encoder_steps": steps,
+        "encoder": f"TS2Vec, hidden {ts2vec.HIDDEN}, depth {ts2vec.DEPTH}, "
+        f"{ts2vec.DIMENSIONS} dimensions, batch {ts2vec.BATCH}, AdamW {ts2vec.LEARNING_RATE}",
+        "correlational_windows": correlation.WINDOWS,
+        "projections": transport.PROJECTIONS,
+        "neighbours": neighbours.NEIGHBOURS,
+        "scale": "min-max by the real windows, per channel",
+        "interval": "mean over seeds ± Student's t at 95 %",
+    }

@@ -1,0 +1,101 @@
+"""From numbers to words: where a score lies between floor and ceiling, and what that means."""
+
+from typing import Any
+
+import numpy as np
+import scipy.stats
+
+#: Upper ends of the position between floor (0) and ceiling (1) that the words stand for.
+WORDS = ((0.05, "close to real"), (0.25, "visibly different"), (0.8, "clearly different"))
+WORST = "no better than shuffled or noise"
+COPIED = 0.5
+SIGNIFICANCE = 0.01
+
+
+def _loss(entry: dict[str, Any], values: list[float]) -> np.ndarray:
+    """``values`` as something to be small, whatever the score's direction."""
+    array = np.asarray(values, np.float64)
+    if entry["better"] == "one":
+        return np.abs(np.log(np.maximum(array, 1e-9)))
+    return -array if entry["better"] == "higher" else array
+
+
+def _differs(score: np.ndarray, floor: np.ndarray) -> bool:
+    """Whether seeds put the score above the floor: one-sided Welch test at 1 %."""
+    if len(score) < 2 or (np.ptp(score) == 0 and np.ptp(floor) == 0):
+        return bool(score.mean() > floor.mean() + 1e-12)
+    test = scipy.stats.ttest_ind(score, floor, equal_var=False, alternative="greater")
+    return bool(test.pvalue < SIGNIFICANCE)
+
+
+def judge_score(entry: dict[str, Any]) -> dict[str, Any]:
+    """Returns ``position``, ``above_floor`` and ``word`` for one score's record.
+
+    ``position`` is 0 at the floor and 1 at the ceiling, clipped. ``above_floor`` says whether
+    the seeds tell the score from the floor.
+    """
+    score, floor, ceiling = (
+        _loss(entry, part["values"]) for part in (entry, entry["floor"], entry["ceiling"])
+    )
+    room = ceiling.mean() - floor.mean()
+    position = float(np.clip((score.mean() - floor.mean()) / room, 0, 1)) if room > 0 else 0.0
+    above = _differs(score, floor)
+    reached = next((word for end, word in WORDS if position <= end), WORST)
+    word = reached if above else "at the floor"
+    if entry["better"] == "one":
+        value = float(np.mean(entry["values"]))
+        word = "copies training windows" if value < COPIED else "not copied"
+    return {"position": position, "above_floor": above, "word": word}
+
+
+def verdict(scores: list[dict[str, Any]], held_out: bool) -> list[str]:
+    """Returns the verdict in sentences, the most important first."""
+    plain = [s for s in scores if s["split"] == "train" and s["better"] != "one"]
+    off = sorted((s for s in plain if s["above_floor"]), key=lambda s: -s["position"])
+    lines = [_headline(plain, off)]
+    if off:
+        worst = ", ".join(f"{s['title']} ({s['word']})" for s in off[:3])
+        lines.append(f"Furthest from real: {worst}.")
+    fine = [s["title"] for s in plain if not s["above_floor"]]
+    if fine and off:
+        lines.append(f"As good as other real windows: {', '.join(fine)}.")
+    lines += _copying(scores, held_out)
+    if held_out:
+        lines += _shift(scores)
+    return lines
+
+
+def _headline(plain: list[dict[str, Any]], off: list[dict[str, Any]]) -> str:
+    if not off:
+        return "No score tells these synthetic windows from real ones."
+    told = f"{len(off)} of {len(plain)} scores tell them from real ones"
+    if off[0]["position"] > WORDS[1][0]:
+        return f"These windows can be told from real ones: {told}, some of them easily."
+    if off[0]["position"] > WORDS[0][0]:
+        return f"These windows are near the real ones, with visible differences: {told}."
+    return f"These windows are close to real: {told}, all of them barely."
+
+
+def _copying(scores: list[dict[str, Any]], held_out: bool) -> list[str]:
+    found = [s for s in scores if s["better"] == "one"]
+    if not found:
+        return []
+    value = found[0]["value"]
+    other = "held-out windows are" if held_out else "training windows are from one another"
+    size = f"their distance to the nearest training window is {value:.2f} times what {other}"
+    if value < COPIED:
+        return [f"Copying: {size}. The generator repeats its training data."]
+    return [f"No sign of copying: {size}."]
+
+
+def _shift(scores: list[dict[str, Any]]) -> list[str]:
+    """Says so where train looks much better than held-out."""
+    by_split = {(s["name"], s["split"]): s for s in scores}
+    worse = [
+        s["title"]
+        for (name, split), s in by_split.items()
+        if split == "held_out" and s["above_floor"] and not by_split[name, "train"]["above_floor"]
+    ]
+    if not worse:
+        return []
+    return [f"Fine on train but not on held-out windows: {', '.join(worse)}."]

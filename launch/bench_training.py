@@ -1,6 +1,6 @@
 """Measures training: compiling cold and cached, windows a second, idle devices, peak memory.
 
-    python launch/bench_training.py [--configs sines:size=tiny,etth1] [--chunks 1,10,50] [--steps 400]
+    python launch/bench_training.py [--configs sines:size=tiny,etth1] [--chunks 1,10] [--steps 400]
 
 One row a run. "Idle" is the share of time in which no device had work because the host was busy
 between two dispatches. Every run is the command itself, in a process of its own.

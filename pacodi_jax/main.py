@@ -1,4 +1,4 @@
-"""The command: train, sample and evaluate.
+"""The command: train and sample.
 
 python -m pacodi_jax.main --config=configs/NAME.py[:ARGUMENTS] --workdir=DIR --mode=MODE
 """
@@ -10,18 +10,20 @@ from pathlib import Path
 from typing import NoReturn
 
 import jax
+import numpy as np
 from absl import app, flags, logging
 from ml_collections import config_flags
 
 from pacodi_jax import config as configuration
-from pacodi_jax import evaluate, parallel, run
+from pacodi_jax import evaluate, parallel, pictures, run
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.train import train
 
 _CONFIG = config_flags.DEFINE_config_file("config", lock_config=True)
 _WORKDIR = flags.DEFINE_string("workdir", None, "The run's folder; made if it is not there.")
-_MODE = flags.DEFINE_enum("mode", "all", ["train", "sample", "evaluate", "all"], "What to do.")
+_MODE = flags.DEFINE_enum("mode", "all", ["train", "sample", "all"], "What to do.")
 _SAMPLES = flags.DEFINE_integer("samples", None, "Windows to draw; config.sample.count if unset.")
+_TEXT = flags.DEFINE_string("text", None, "Draw windows that this text describes.")
 _COORDINATOR = flags.DEFINE_string("coordinator", None, "host:port of process 0 of several.")
 _PROCESSES = flags.DEFINE_integer("processes", None, "How many processes this job has.")
 _PROCESS = flags.DEFINE_integer("process", None, "Which of them this one is, from 0.")
@@ -61,25 +63,43 @@ def _cache_programs() -> None:
         jax.config.update("jax_compilation_cache_dir", str(Path(root) / "pacodi_jax" / "programs"))
 
 
+def _train(workdir: Path) -> bool:
+    """Trains to the end; returns False if a signal came first."""
+    config = _CONFIG.value
+    outcome = train(config, workdir, _WATCHDOG.value)
+    if outcome.signal:
+        print(f"{outcome.signal}: step {outcome.step} is saved. Run the same command to go on.")
+    elif parallel.is_primary():
+        print(f"{workdir} is trained: step {outcome.step} of {config.train.steps}")
+        print(pictures.loss_curve(workdir / "metrics.jsonl", workdir / "loss.png"))
+    return outcome.signal is None
+
+
+def _sample(workdir: Path) -> None:
+    """Writes samples; beside training, with real windows in the picture."""
+    config, text = _CONFIG.value, _TEXT.value
+    count = config.sample.count if _SAMPLES.value is None else _SAMPLES.value
+    trained = run.load(workdir, config)
+    written = evaluate.write_samples(
+        trained,
+        workdir / "samples",
+        count,
+        config.seed,
+        condition=None if text is None else np.tile(trained.encode(text), (count, 1)),
+        dataset=run.load_data(config) if _MODE.value == "all" else None,
+        note=None if text is None else {"text": text},
+    )
+    print("\n".join(str(path) for path in written))
+
+
 def _work(workdir: Path) -> None:
-    config, mode = _CONFIG.value, _MODE.value
-    configuration.validate(config)
+    configuration.validate(_CONFIG.value)
     job = parallel.detect(os.environ, _COORDINATOR.value, _PROCESSES.value, _PROCESS.value)
     parallel.initialise(job, bind=_BIND.value)
-    if mode in ("train", "all"):
-        outcome = train(config, workdir, _WATCHDOG.value)
-        if outcome.signal:
-            print(f"{outcome.signal}: stopped at step {outcome.step}, which is saved; run the same")
-            print("command again to go on.")
-            return
-        if outcome.first == outcome.step and parallel.is_primary():
-            print(f"{workdir} is trained: step {outcome.step} of {config.train.steps}")
-    if mode in ("sample", "all") and parallel.is_primary():
-        count = config.sample.count if _SAMPLES.value is None else _SAMPLES.value
-        written = evaluate.write_samples(
-            run.load(workdir, config), workdir / "samples", count, config.seed
-        )
-        print("\n".join(str(path) for path in written))
+    if _MODE.value in ("train", "all") and not _train(workdir):
+        return
+    if _MODE.value in ("sample", "all") and parallel.is_primary():
+        _sample(workdir)
     parallel.agree(0.0)
 
 

@@ -128,7 +128,8 @@ class Session:
         """Says how long the run will take and chooses the length of chunks, if that is free."""
         left = self.settings.steps - step
         size = self.settings.batch_size
-        self.recorder.say(estimate.after(count, seconds, left, size))
+        if left:
+            self.recorder.say(estimate.after(count, seconds, left, size))
         if not self.settings.chunk:
             length = pace.chunk_length(seconds / count, self.settings.log_every)
             self.chunk = int(parallel.agree(length))

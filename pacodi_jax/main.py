@@ -34,9 +34,9 @@ _WATCHDOG = flags.DEFINE_float(
 flags.mark_flags_as_required(["config", "workdir"])
 
 
-def _fail(message: str) -> NoReturn:
+def _fail(message: str, code: int = 2) -> NoReturn:
     print(f"error: {message}", file=sys.stderr, flush=True)
-    parallel.leave(2)
+    parallel.leave(code)
 
 
 def _parse(argv: list[str]) -> list[str]:
@@ -113,6 +113,13 @@ def main(argv: list[str]) -> None:
         _work(Path(str(_WORKDIR.value)).absolute())
     except PacodiError as error:
         _fail(str(error))
+    except KeyboardInterrupt:
+        _fail("interrupted; the last checkpoint is intact", 130)
+    except jax.errors.JaxRuntimeError as error:
+        if not jax.distributed.is_initialized():
+            raise
+        cause = str(error).splitlines()[0][:200]
+        _fail(f"another process of this job is gone ({cause}); run it again", parallel.STUCK)
 
 
 if __name__ == "__main__":

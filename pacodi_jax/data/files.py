@@ -4,6 +4,7 @@
 also as ``.gz``, and ``.parquet``. Every broken file raises a ``PacodiError`` that names it.
 """
 
+import csv
 import math
 import os
 import zipfile
@@ -17,11 +18,9 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from pacodi_jax.data import delimited
+from pacodi_jax.data.packing import check_ratio, gunzip
 from pacodi_jax.errors import PacodiError, nearest
 
-#: What a compressed file may unpack to: ``ALLOWANCE + RATIO`` times its size on disk.
-RATIO = 250
-ALLOWANCE = 1 << 20
 #: A Parquet file encodes repeated values in almost nothing, so it may claim more.
 PARQUET_ALLOWANCE = 1 << 28
 ARRAYS = (".npy", ".npz")
@@ -104,20 +103,26 @@ def _read_npz(path: Path, name: str | None) -> np.ndarray:
         if chosen not in members:
             raise PacodiError(f"{path} has no array {chosen!r}.{nearest(chosen, members)}")
         member = members[chosen]
-        _check_ratio(f"{path}:{member.filename}", member.file_size, path.stat().st_size)
+        check_ratio(f"{path}:{member.filename}", member.file_size, path.stat().st_size)
         with archive.open(member) as stream:
             return _read_npy(stream, member.file_size, f"{path}:{member.filename}")
 
 
+def _read_header(stream: IO[bytes], where: str) -> tuple[tuple[int, ...], bool, np.dtype]:
+    try:
+        version = np.lib.format.read_magic(stream)
+        if version == (1, 0):
+            return np.lib.format.read_array_header_1_0(stream)
+        if version == (2, 0):
+            return np.lib.format.read_array_header_2_0(stream)
+    except Exception as error:  # numpy's parser lets syntax and token errors through
+        raise PacodiError(f"{where} is not a readable array file: {error}") from error
+    raise PacodiError(f"{where}: .npy version {version} is not read; save a numeric array")
+
+
 def _read_npy(stream: IO[bytes], size: int, where: str) -> np.ndarray:
     """Reads an ``.npy`` of ``size`` bytes once its header claims no more than is there."""
-    version = np.lib.format.read_magic(stream)
-    if version == (1, 0):
-        shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
-    elif version == (2, 0):
-        shape, fortran, dtype = np.lib.format.read_array_header_2_0(stream)
-    else:
-        raise PacodiError(f"{where}: .npy version {version} is not read; save a numeric array")
+    shape, fortran, dtype = _read_header(stream, where)
     if dtype.hasobject:
         raise PacodiError(f"{where} holds pickled objects, which are never loaded; save numbers")
     if dtype.kind not in "biuf":
@@ -179,10 +184,10 @@ def read_table(
     if ending == ".parquet":
         table = _read_parquet(found)
     else:
-        data = _gunzip(found) if ending.endswith(".gz") else found.read_bytes()
+        data = gunzip(found) if ending.endswith(".gz") else found.read_bytes()
         try:
             table = delimited.parse(data, delimiter, decimal, header, missing or [])
-        except (PacodiError, pa.ArrowException, ValueError) as error:
+        except (PacodiError, pa.ArrowException, ValueError, csv.Error) as error:
             raise PacodiError(f"{found}: {error}") from error
     if columns is not None:
         for column in columns:
@@ -191,7 +196,10 @@ def read_table(
                 have = ", ".join(map(repr, table.column_names[:12]))
                 raise PacodiError(f"{found} has no column {column!r}; it has {have}.{hint}")
         table = table.select(columns)
-    return _to_pandas(table)
+    try:
+        return _to_pandas(table)
+    except (pa.ArrowException, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise PacodiError(f"{found} holds a column that cannot be read: {error}") from error
 
 
 def _read_parquet(path: Path) -> pa.Table:
@@ -202,7 +210,7 @@ def _read_parquet(path: Path) -> pa.Table:
                 rows * width * 8,
                 sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups)),
             )
-            _check_ratio(str(path), claimed, path.stat().st_size, PARQUET_ALLOWANCE)
+            check_ratio(str(path), claimed, path.stat().st_size, PARQUET_ALLOWANCE)
             return file.read()
     except PacodiError:
         raise
@@ -219,34 +227,3 @@ def _to_pandas(table: pa.Table) -> pd.DataFrame:
         frame = frame.reset_index()
     frame.columns = pd.Index([str(c) for c in frame.columns])
     return frame
-
-
-def _check_ratio(where: str, claimed: int, stored: int, allowance: int = ALLOWANCE) -> None:
-    if claimed > allowance + RATIO * stored:
-        raise PacodiError(
-            f"{where} claims to unpack to {claimed:,} bytes from {stored:,}: more than "
-            f"{RATIO} to 1, refused as a decompression bomb"
-        )
-
-
-def _gunzip(path: Path) -> bytes:
-    """Unpacks a gzip file piece by piece and stops as soon as it grows beyond the ratio."""
-    stored = path.stat().st_size
-    parts: list[bytes] = []
-    total = 0
-    try:
-        rest = path.read_bytes()
-        while rest:
-            member = zlib.decompressobj(wbits=31)
-            while not member.eof:
-                piece = member.decompress(rest, 1 << 20)
-                if not piece and not member.eof:
-                    raise PacodiError(f"{path} is truncated: its gzip stream has no end")
-                total += len(piece)
-                _check_ratio(str(path), total, stored)
-                parts.append(piece)
-                rest = member.unconsumed_tail
-            rest = member.unused_data.lstrip(b"\0")
-    except zlib.error as error:
-        raise PacodiError(f"{path} is not a readable gzip file: {error}") from error
-    return b"".join(parts)

@@ -8,6 +8,7 @@ import pytest
 
 from pacodi_jax.data import files, writing
 from pacodi_jax.errors import PacodiError
+from tests.data import tables
 
 
 @pytest.mark.parametrize("ending", [".npy", ".npz"])
@@ -95,6 +96,38 @@ def test_a_gzip_of_several_members_is_read_whole(tmp_path):
     path = tmp_path / "t.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n1,2\n") + gzip.compress(b"3,4\n"))
     assert files.read_table(path)["b"].tolist() == [2, 4]
+
+
+def _damaged(content: bytes, generator: np.random.Generator) -> bytes:
+    broken = bytearray(content)
+    for _ in range(generator.integers(1, 4)):
+        ends = (0, 200) if generator.random() < 0.5 else (max(0, len(broken) - 300), len(broken))
+        where = int(generator.integers(*ends)) % len(broken)
+        if generator.random() < 0.5:
+            broken[where] ^= 1 << int(generator.integers(8))
+        else:
+            del broken[where : where + int(generator.integers(1, 20))]
+    return bytes(broken) or b"x"
+
+
+@pytest.mark.parametrize("ending", [".npy", ".npz", ".parquet", ".csv", ".csv.gz"])
+def test_damaged_bytes_are_read_or_refused_and_nothing_else(tmp_path, ending):
+    generator = np.random.default_rng(0)
+    path, frame = tmp_path / f"t{ending}", tables.mixed(120)
+    array, read = generator.normal(size=(50, 3)), files.read_table
+    if ending in files.ARRAYS:
+        read = files.read_array
+        writing.write_array(array, path)
+    else:
+        writing.write_table(frame, path)
+    content, refused = path.read_bytes(), 0
+    for _ in range(150):
+        path.write_bytes(_damaged(content, generator))
+        try:
+            read(path)
+        except PacodiError:
+            refused += 1
+    assert refused > 20
 
 
 def test_a_failed_write_leaves_nothing_behind(tmp_path):

@@ -126,14 +126,14 @@ def further_metrics(budget: Budget) -> tuple[Metric, ...]:
         ),
         entry(
             "wasserstein_v1",
-            "Wasserstein, values",
+            "Wasserstein (values)",
             "How far each channel's distribution of values is off.",
             worst=_noise,
             score=_seeded(transport.wasserstein),
         ),
         entry(
             "sliced_wasserstein_v1",
-            "Wasserstein, windows",
+            "Wasserstein (windows)",
             "How far whole windows are off along random directions.",
             worst=_noise,
             score=_seeded(transport.sliced_wasserstein),
@@ -146,7 +146,7 @@ def further_metrics(budget: Budget) -> tuple[Metric, ...]:
         ),
         entry(
             "power_spectrum_v1",
-            "Power spectrum (dB)",
+            "Power spectrum",
             "Difference of the power spectrum, in decibels.",
             score=_seeded(spectral.power_spectrum_distance),
         ),

@@ -7,6 +7,8 @@ import scipy.stats
 
 #: Upper ends of the position between floor (0) and ceiling (1) that the words stand for.
 WORDS = ((0.05, "close to real"), (0.25, "visibly different"), (0.8, "clearly different"))
+FLOOR = "at the floor"
+UNCLEAR = "unclear, add seeds"
 WORST = "no better than shuffled or noise"
 COPIED = 0.5
 SIGNIFICANCE = 0.01
@@ -41,7 +43,7 @@ def judge_score(entry: dict[str, Any]) -> dict[str, Any]:
     position = float(np.clip((score.mean() - floor.mean()) / room, 0, 1)) if room > 0 else 0.0
     above = _differs(score, floor)
     reached = next((word for end, word in WORDS if position <= end), WORST)
-    word = reached if above else "at the floor"
+    word = reached if above else FLOOR if position <= WORDS[0][0] else UNCLEAR
     if entry["better"] == "one":
         value = float(np.mean(entry["values"]))
         word = "copies training windows" if value < COPIED else "not copied"
@@ -56,7 +58,7 @@ def verdict(scores: list[dict[str, Any]], held_out: bool) -> list[str]:
     if off:
         worst = ", ".join(f"{s['title']} ({s['word']})" for s in off[:3])
         lines.append(f"Furthest from real: {worst}.")
-    fine = [s["title"] for s in plain if not s["above_floor"]]
+    fine = [s["title"] for s in plain if s["word"] == FLOOR]
     if fine and off:
         lines.append(f"As good as other real windows: {', '.join(fine)}.")
     lines += _copying(scores, held_out)
@@ -81,8 +83,8 @@ def _copying(scores: list[dict[str, Any]], held_out: bool) -> list[str]:
     if not found:
         return []
     value = found[0]["value"]
-    other = "held-out windows are" if held_out else "training windows are from one another"
-    size = f"their distance to the nearest training window is {value:.2f} times what {other}"
+    other = "of held-out windows" if held_out else "between training windows themselves"
+    size = f"their distance to the nearest training window is {value:.2f} times that {other}"
     if value < COPIED:
         return [f"Copying: {size}. The generator repeats its training data."]
     return [f"No sign of copying: {size}."]

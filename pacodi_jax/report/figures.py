@@ -119,7 +119,15 @@ def matrix(values: np.ndarray, title: str, names: list[str]) -> Figure:
     if len(values) <= 8:
         for (row, column), value in np.ndenumerate(values):
             ink = "white" if abs(value) > 0.6 else "#1b1f24"
-            axis.text(column, row, f"{value:.2f}", ha="center", va="center", color=ink, fontsize=7)
+            axis.text(
+                column,
+                row,
+                f"{value + 0.0:.2f}".replace("-0.00", "0.00"),
+                ha="center",
+                va="center",
+                color=ink,
+                fontsize=7,
+            )
     if len(values) <= 16:
         axis.set_xticks(range(len(names)), names, rotation=60, ha="right", fontsize=8)
         axis.set_yticks(range(len(names)), names, fontsize=8)

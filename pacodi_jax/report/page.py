@@ -1,5 +1,6 @@
 """The report as one self-contained HTML page."""
 
+import math
 from html import escape
 from typing import Any
 
@@ -8,12 +9,17 @@ from pacodi_jax.report.style import CSS
 
 GROUPS = {"paper": "The paper's four", "beyond": "Beyond the paper"}
 SPLITS = {"train": "against the real windows", "held_out": "against held-out windows"}
+KEY = '<p class="key"><span><b></b> real</span><span><b class="s"></b> synthetic</span></p>'
 ARROWS = {"lower": "lower is better", "higher": "higher is better", "one": "1 is best"}
 
 
 def number(value: float) -> str:
-    """Three significant digits, never in powers of ten within reason."""
-    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    """Three significant digits without powers of ten; what is below 0.00005 is 0."""
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return (
+        "0" if abs(value) < 5e-5 else f"{value:.{max(0, 2 - math.floor(math.log10(abs(value))))}f}"
+    )
 
 
 def _spread(part: dict[str, Any]) -> str:
@@ -28,12 +34,12 @@ def _row(score: dict[str, Any]) -> str:
         if score["better"] != "one"
         else "–"
     )
+    words = f'<td class="word">{escape(score["word"])}</td><td>{track}</td>'
     return (
         f'<tr><th scope="row">{escape(score["title"])}<code>{escape(score["name"])}, '
-        f"{ARROWS[score['better']]}</code></th>"
+        f"{ARROWS[score['better']]}</code></th>{words}"
         f"<td>{_spread(score)}</td><td>{_spread(score['floor'])}</td>"
-        f"<td>{_spread(score['ceiling'])}</td><td>{track}</td>"
-        f'<td class="word">{escape(score["word"])}</td></tr>'
+        f"<td>{_spread(score['ceiling'])}</td></tr>"
     )
 
 
@@ -49,11 +55,11 @@ def _table(scores: list[dict[str, Any]], split: str, protocol: str) -> str:
     label = f"Scores {SPLITS[split]}"
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-label="{label}"><table>'
-        f"<caption>{label}, protocol {escape(protocol)}: mean over seeds ± half of the 95 % "
-        "interval. The last bar runs from floor (0 %) to ceiling (100 %).</caption><thead><tr>"
-        '<th class="left" scope="col">Score</th><th scope="col">Value</th>'
+        f"<caption><span>{label}, protocol {escape(protocol)}: mean over seeds ± half of the 95 % "
+        "interval. The bar runs from floor (0 %) to ceiling (100 %).</span></caption><thead><tr>"
+        '<th class="left" scope="col">Score</th><th class="left" scope="col">In words</th>'
+        '<th scope="col">Floor to ceiling</th><th scope="col">Value</th>'
         '<th scope="col">Floor</th><th scope="col">Ceiling</th>'
-        '<th scope="col">Floor to ceiling</th><th class="left" scope="col">In words</th>'
         f"</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
@@ -65,7 +71,7 @@ def _section(section: Section) -> str:
     )
     return (
         f"<section><h2>{escape(section.title)}</h2><p>{escape(section.text)}</p>"
-        '<p class="key"><span><b></b> real</span><span><b class="s"></b> synthetic</span></p>'
+        f"{KEY if section.key else ''}"
         f'<div class="grid">{figures}</div></section>'
     )
 

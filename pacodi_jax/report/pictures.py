@@ -25,11 +25,12 @@ class Picture(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A heading, a sentence and its pictures."""
+    """A heading, a sentence and its pictures; ``key`` explains the two colours above them."""
 
     title: str
     text: str
     pictures: list[Picture]
+    key: bool = True
 
 
 def _picture(figure: object, caption: str) -> Picture:
@@ -132,6 +133,7 @@ def correlations(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> S
             _picture(figures.matrix(m, title, names), f"Correlation matrix: {title}.")
             for title, m in shown
         ],
+        key=False,
     )
 
 

@@ -23,10 +23,11 @@ border-radius:.4rem;padding:.9rem 1.1rem}
 :focus-visible{outline:3px solid var(--focus);outline-offset:2px}
 table{border-collapse:collapse;width:100%;font-size:.92rem;font-variant-numeric:tabular-nums}
 caption{text-align:left;padding:.6rem .8rem;color:var(--soft)}
+caption span{position:sticky;left:.8rem;display:inline-block;max-width:min(60rem,calc(100vw - 4rem))}
 th,td{padding:.4rem .7rem;text-align:right;border-top:1px solid var(--line);white-space:nowrap}
 thead th{background:var(--card);vertical-align:bottom}
 th[scope=row],td.word,th.left{text-align:left}
-th[scope=row]{font-weight:600;position:sticky;left:0;background:var(--paper);max-width:14rem;
+th[scope=row]{font-weight:600;position:sticky;left:0;background:var(--paper);max-width:19rem;
 white-space:normal}
 th code{display:block;font-weight:400;font-size:.78rem;color:var(--soft);overflow-wrap:anywhere}
 .pm{color:var(--soft);font-size:.82em}

@@ -106,7 +106,9 @@ def information(path: str, name: str, count: int) -> None:
     encoder = ENCODERS[name]()
     inputs = encoder.encode(drawn)
     centre, scale = inputs.mean(axis=0), inputs.std()
-    model = MLPRegressor((256, 256), alpha=0.1, early_stopping=True, random_state=0)
+    model = MLPRegressor(
+        hidden_layer_sizes=(256, 256), alpha=0.1, early_stopping=True, random_state=0
+    )
     model.fit((inputs - centre) / scale, windows)
     print(f"{encoder.identity}: {count} pairs, {model.n_iter_} epochs")
     for detail, texts in (("full", full), ("drawn", some)):

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -152,6 +152,7 @@ def load(
     recipe = _recipe(found, source, protocol, split, scaling, length, scaler, known, text)
     report = _report(found, table, filled, starts, length, recipe)
     series = scaler.scale(table.values)
+    table = replace(table, values=series)
     sets = [WindowSet(series, begin, length, recipe, table) for begin in starts]
     return Dataset(sets[0], sets[1], sets[2], recipe, digest, report)
 

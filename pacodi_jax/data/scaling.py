@@ -26,14 +26,15 @@ class Scaler(NamedTuple):
         return self.factor > 0
 
     def scale(self, values: np.ndarray) -> np.ndarray:
-        """Scales ``(T, C)`` to float32 ``(T, C_live)``.
+        """Scales ``(T, C)`` to float32 ``(T, C_live)`` in the memory of ``values``, which are lost.
 
-        Works in blocks, and in place if ``values`` is float32 and every channel is live. Missing
-        values become 0; the caller keeps windows away from them.
+        A scaled row takes no more room than the row it comes from, so that block after block can
+        be written to the front. Missing values become 0; the caller keeps windows away from them.
         """
         live = self.live
-        inplace = values.dtype == np.float32 and live.all() and values.flags.writeable
-        out = values if inplace else np.empty((len(values), int(live.sum())), np.float32)
+        shape = (len(values), int(live.sum()))
+        room = values.reshape(-1).view(np.float32)
+        out = room[: shape[0] * shape[1]].reshape(shape)
         offset, factor = self.offset[live], self.factor[live]
         for begin in range(0, len(values), _BLOCK):
             block = values[begin : begin + _BLOCK]

@@ -58,6 +58,7 @@ def from_array(array: np.ndarray, where: str) -> Table:
     values = array.reshape(-1, array.shape[-1])
     if values.dtype not in (np.float32, np.float64):
         values = values.astype(np.float64)
+    values = np.require(values, requirements=["C", "W"])
     names = tuple(f"c{i}" for i in range(values.shape[1]))
     _check_numbers(values, names, where)
     return Table(

@@ -20,7 +20,7 @@ class WindowSet:
       starts: ``(N,)`` the first row of each window.
       length: steps a window.
       recipe: the way back.
-      table: where the rows came from (its values may be scaled in place).
+      table: where the rows came from; its values are ``series``.
     """
 
     series: np.ndarray

@@ -2,21 +2,32 @@
 
 import jax
 import jax.numpy as jnp
+from jax.ad_checkpoint import checkpoint_name
 
 from pacodi_jax.errors import choose
 from pacodi_jax.networks import choices
+from pacodi_jax.networks.layers import KEPT
 from pacodi_jax.types import Array
 
 #: Queries that share one pass over the keys in the chunked form.
 CHUNK = 256
 
 
-def plain(query: Array, key: Array, value: Array) -> Array:
-    """softmax(QKᵀ/√d)V with all scores in memory; the softmax is float32."""
+def scores(query: Array, key: Array) -> Array:
+    """QKᵀ/√d in float32, ``(batch, head, query, key)``."""
     query = query * query.shape[-1] ** -0.5
-    scores = jnp.einsum("bhqd,bhkd->bhqk", query, key, preferred_element_type=jnp.float32)
+    return jnp.einsum("bhqd,bhkd->bhqk", query, key, preferred_element_type=jnp.float32)
+
+
+def average(scores: Array, value: Array) -> Array:
+    """softmax(scores)V; the softmax is float32."""
     weights = jax.nn.softmax(scores, axis=-1).astype(value.dtype)
     return jnp.einsum("bhqk,bhkd->bhqd", weights, value)
+
+
+def plain(query: Array, key: Array, value: Array) -> Array:
+    """softmax(QKᵀ/√d)V; all scores are kept for the backward pass."""
+    return average(checkpoint_name(scores(query, key), KEPT), value)
 
 
 def chunked(query: Array, key: Array, value: Array) -> Array:
@@ -25,7 +36,7 @@ def chunked(query: Array, key: Array, value: Array) -> Array:
     blocks = -(-tokens // CHUNK)
     padded = jnp.pad(query, ((0, 0), (0, 0), (0, blocks * CHUNK - tokens), (0, 0)))
     blockwise = jnp.moveaxis(padded.reshape(batch, heads, blocks, CHUNK, dim), 2, 0)
-    one_block = jax.checkpoint(lambda block: plain(block, key, value))
+    one_block = jax.checkpoint(lambda block: average(scores(block, key), value))
     result = jnp.moveaxis(jax.lax.map(one_block, blockwise), 0, 2)
     return result.reshape(batch, heads, blocks * CHUNK, dim)[:, :, :tokens]
 
@@ -54,4 +65,4 @@ def attend(query: Array, key: Array, value: Array, form: str = "auto") -> Array:
     """
     if form == "auto":
         form = choices.attention(query.shape[2], query.dtype)
-    return choose("attention", form, FORMS)(query, key, value)
+    return checkpoint_name(choose("attention", form, FORMS)(query, key, value), KEPT)

@@ -4,112 +4,12 @@ import flax.linen as nn
 import jax.numpy as jnp
 
 from pacodi_jax.errors import PacodiError, choose
-from pacodi_jax.networks.blocks import INTERACTIONS, Branches, OverBranches, Stack
-from pacodi_jax.networks.layers import (
-    ConditionCode,
-    Dense,
-    Perceptron,
-    modulate,
-    position_code,
-    time_features,
-)
+from pacodi_jax.networks.blocks import INTERACTIONS, Branches, over_branches, stacked
+from pacodi_jax.networks.embedding import ConditionCode, Embed, Project, time_features, to_patches
+from pacodi_jax.networks.layers import Perceptron
 from pacodi_jax.types import Array, Quadratures
 
 DTYPES = {"float32": jnp.float32, "bfloat16": jnp.bfloat16}
-
-
-class Embed(nn.Module):
-    """Patches of slots as tokens, with the code of their position.
-
-    Attributes:
-      width: of a token.
-      dtype: of the product.
-    """
-
-    width: int
-    dtype: jnp.dtype
-
-    @nn.compact
-    def __call__(self, patches: Array) -> Array:
-        """Maps ``(B, N, P·F)`` to ``(B, N, width)``."""
-        tokens = Dense(self.width, self.dtype, name="patch")(patches)
-        return tokens.astype(jnp.float32) + position_code(patches.shape[1], self.width)
-
-
-class Project(nn.Module):
-    """Tokens back to patches of slots; zero at first, so that an untrained network returns 0.
-
-    Attributes:
-      features: slots of a patch.
-    """
-
-    features: int
-
-    @nn.compact
-    def __call__(self, tokens: Array, code: Array) -> Array:
-        """Maps ``(B, N, D)`` and the code ``(B, D)`` to ``(B, N, features)``."""
-        zeros = nn.initializers.zeros
-        modulation = Dense(2 * tokens.shape[-1], kernel_init=zeros, name="modulation")(code)
-        shift, scale = jnp.split(modulation, 2, axis=-1)
-        return Dense(self.features, kernel_init=zeros, name="patch")(modulate(tokens, shift, scale))
-
-
-class Backbone(nn.Module):
-    """What both networks are: embed, ``depth`` blocks, project, for any number of branches.
-
-    The attributes are those of :class:`DualBranch`.
-    """
-
-    width: int
-    depth: int
-    heads: int
-    patch_size: int
-    interaction: str
-    condition_width: int
-    dtype: str
-    remat: bool
-    unroll: int
-
-    @nn.compact
-    def __call__(
-        self,
-        states: Branches,
-        t: Array,
-        live: Branches,
-        condition: Array | None,
-        drop: Array | None,
-    ) -> Branches:
-        """Maps each branch's ``(B, N, F)``; slots that are not ``live`` are neither read nor written."""
-        dtype = DTYPES[self.dtype]
-        slots, features = states[0].shape[1:]
-        states = tuple(jnp.where(on > 0, x, 0.0) for x, on in zip(states, live, strict=True))
-        patches = tuple(_to_patches(x, self.patch_size) for x in states)
-        tokens = OverBranches(Embed(self.width, dtype, parent=None), name="embed")(patches)
-        code = nn.silu(self._code(t, condition, drop))
-        tokens = Stack(
-            self.depth, self.heads, self.interaction, dtype, self.remat, self.unroll, name="stack"
-        )(tokens, code)
-        project = OverBranches(Project(patches[0].shape[-1], parent=None), name="project")
-        patches = project(tokens, (code,) * len(tokens))
-        outputs = (x.reshape(x.shape[0], -1, features)[:, :slots] for x in patches)
-        return tuple(jnp.where(on > 0, x, 0.0) for x, on in zip(outputs, live, strict=True))
-
-    def _code(self, t: Array, condition: Array | None, drop: Array | None) -> Array:
-        """The embedding ``(B, width)`` of time and condition."""
-        code = Perceptron(self.width, name="time")(time_features(t, self.width))
-        if not self.condition_width:
-            return code
-        if condition is None:
-            condition, drop = jnp.zeros((t.shape[0], self.condition_width)), jnp.ones(t.shape, bool)
-        drop = jnp.zeros(t.shape, bool) if drop is None else drop
-        return code + ConditionCode(self.width, name="condition")(condition, drop)
-
-
-def _to_patches(x: Array, size: int) -> Array:
-    """Groups ``(B, N, F)`` into patches of ``size`` slots, zero-padded: ``(B, ⌈N/P⌉, P·F)``."""
-    batch, slots, features = x.shape
-    padded = jnp.pad(x, ((0, 0), (0, -slots % size), (0, 0)))
-    return padded.reshape(batch, -1, size * features)
 
 
 class DualBranch(nn.Module):
@@ -170,19 +70,8 @@ class DualBranch(nn.Module):
           ``(B, K, C)`` a quadrature, float32.
         """
         _check(self, self.interaction, self.channels, state.real, t, condition)
-        backbone = Backbone(
-            self.width,
-            self.depth,
-            self.heads,
-            self.patch_size,
-            self.interaction,
-            self.condition_width,
-            self.dtype,
-            self.remat,
-            self.unroll,
-            name="backbone",
-        )
-        return Quadratures(*backbone(tuple(state), t, tuple(live), condition, drop))
+        code = _code(self, t, condition, drop)
+        return Quadratures(*_transform(self, self.interaction, tuple(state), tuple(live), code))
 
 
 class SingleBranch(nn.Module):
@@ -236,19 +125,43 @@ class SingleBranch(nn.Module):
         """
         _check(self, "none", self.features, tokens, t, condition)
         live = jnp.ones((tokens.shape[1], 1)) if live is None else live
-        backbone = Backbone(
-            self.width,
-            self.depth,
-            self.heads,
-            self.patch_size,
-            "none",
-            self.condition_width,
-            self.dtype,
-            self.remat,
-            self.unroll,
-            name="backbone",
-        )
-        return backbone((tokens,), t, (live,), condition, drop)[0]
+        code = _code(self, t, condition, drop)
+        return _transform(self, "none", (tokens,), (live,), code)[0]
+
+
+def _transform(
+    network: "DualBranch | SingleBranch",
+    interaction: str,
+    states: Branches,
+    live: Branches,
+    code: Array,
+) -> Branches:
+    """Embeds, transforms and projects ``(B, N, F)`` a branch; only ``live`` slots count."""
+    dtype = DTYPES[network.dtype]
+    slots, features = states[0].shape[1:]
+    states = tuple(jnp.where(on > 0, x, 0.0) for x, on in zip(states, live, strict=True))
+    patches = tuple(to_patches(x, network.patch_size) for x in states)
+    tokens = over_branches(Embed(network.width, dtype, name="embed"), patches)
+    blocks = stacked(network.depth, network.remat, network.unroll)
+    tokens, _ = blocks(network.heads, interaction, dtype, name="blocks")(tokens, code)
+    project = Project(patches[0].shape[-1], name="project")
+    patches = over_branches(project, tokens, (code,) * len(tokens))
+    outputs = (x.reshape(x.shape[0], -1, features)[:, :slots] for x in patches)
+    return tuple(jnp.where(on > 0, x, 0.0) for x, on in zip(outputs, live, strict=True))
+
+
+def _code(
+    network: "DualBranch | SingleBranch", t: Array, condition: Array | None, drop: Array | None
+) -> Array:
+    """The embedding ``(B, width)`` of time and condition."""
+    code = Perceptron(network.width, name="time")(time_features(t, network.width))
+    if network.condition_width:
+        if condition is None:
+            condition = jnp.zeros((*t.shape, network.condition_width))
+            drop = jnp.ones(t.shape, bool)
+        drop = jnp.zeros(t.shape, bool) if drop is None else drop
+        code = code + ConditionCode(network.width, name="condition")(condition, drop)
+    return nn.silu(code)
 
 
 def _check(

@@ -1,5 +1,6 @@
 """One branch, written once, and the stack that maps it over branches and layers."""
 
+from collections.abc import Callable
 from typing import Any
 
 import flax.linen as nn
@@ -8,7 +9,7 @@ import jax.numpy as jnp
 
 from pacodi_jax.networks import choices
 from pacodi_jax.networks.attention import attend
-from pacodi_jax.networks.layers import Dense, modulate
+from pacodi_jax.networks.layers import KEPT, Dense, modulate
 from pacodi_jax.types import Array
 
 #: One array a branch: ``(tokens,)`` or ``(real, imag)``.
@@ -28,32 +29,30 @@ INTERACTIONS = {
 }
 
 
-class OverBranches(nn.Module):
-    """Maps a module of one branch over all of them; its parameters gain a leading branch axis.
+def over_branches(module: nn.Module, *arguments: Branches) -> tuple[Any, ...]:
+    """Maps a module of one branch over all; its parameters have a leading branch axis.
 
-    Attributes:
-      branch: the module of one branch, made with ``parent=None``.
+    Args:
+      module: what one branch does, as a submodule of the caller.
+      *arguments: each with one array a branch.
+
+    Returns:
+      One result of the module a branch.
     """
-
-    branch: nn.Module
-
-    @nn.compact
-    def __call__(self, *arguments: Branches) -> tuple[Any, ...]:
-        """Applies the module to each branch's own arguments and returns one result a branch."""
-        count = len(arguments[0])
-        if self.is_initializing() or (choices.stacks_branches() and count > 1):
-            mapped = nn.vmap(
-                lambda module, *inputs: module(*inputs),
-                variable_axes={"params": 0},
-                split_rngs={"params": True},
-            )
-            result = mapped(self.branch, *(jnp.stack(argument) for argument in arguments))
-            return tuple(_pick(result, i) for i in range(count))
-        one, params = self.branch.clone(parent=None), self.variables["params"]["branch"]
-        return tuple(
-            one.apply({"params": _pick(params, i)}, *inputs)
-            for i, inputs in enumerate(zip(*arguments, strict=True))
+    count = len(arguments[0])
+    if module.is_initializing() or (choices.stacks_branches() and count > 1):
+        mapped = nn.vmap(
+            lambda one, *inputs: one(*inputs),
+            variable_axes={"params": 0},
+            split_rngs={"params": True},
         )
+        result = mapped(module, *(jnp.stack(argument) for argument in arguments))
+        return tuple(_pick(result, i) for i in range(count))
+    one, params = module.clone(parent=None), module.variables["params"]
+    return tuple(
+        one.apply({"params": _pick(params, i)}, *inputs)
+        for i, inputs in enumerate(zip(*arguments, strict=True))
+    )
 
 
 def _pick(tree: Any, index: int) -> Any:
@@ -132,46 +131,36 @@ class Block(nn.Module):
     def __call__(self, tokens: Branches, code: Array) -> tuple[Branches, None]:
         """Maps each branch's ``(B, N, D)``; the second result is what ``nn.scan`` asks for."""
         width = tokens[0].shape[-1]
-        attention = OverBranches(Attention(self.heads, self.dtype, parent=None), name="attention")
-        attended = attention(tokens, (code,) * len(tokens))
+        attention = Attention(self.heads, self.dtype, name="attention")
+        attended = over_branches(attention, tokens, (code,) * len(tokens))
         tokens, inputs, gates = zip(*attended, strict=True)
         if self.interaction != "none":
             inputs = (jnp.concatenate(inputs, axis=-1),) * len(tokens)
         hidden = INTERACTIONS[self.interaction](width)
-        mlp = OverBranches(FeedForward(hidden, self.dtype, parent=None), name="mlp")
-        return mlp(tokens, inputs, gates), None
+        mlp = FeedForward(hidden, self.dtype, name="mlp")
+        return over_branches(mlp, tokens, inputs, gates), None
 
 
-class Stack(nn.Module):
-    """``depth`` blocks as one scan: what is compiled does not grow with the depth.
+def stacked(depth: int, remat: bool, unroll: int) -> Callable[..., nn.Module]:
+    """Returns ``depth`` blocks as one scan: what is compiled does not grow with the depth.
 
-    Attributes:
+    Args:
       depth: number of blocks.
-      heads: attention heads.
-      interaction: a name in ``INTERACTIONS``.
-      dtype: of the products.
-      remat: keep only each block's input for the backward pass and recompute the rest.
+      remat: keep only each block's input for the backward pass and recompute the rest. Otherwise
+        the products are kept and what is cheap is recomputed, which is faster than copying it
+        into and out of the scan.
       unroll: blocks a scan step; ``depth`` writes them all out.
+
+    Returns:
+      What takes the attributes of :class:`Block` and makes the module of all layers.
     """
-
-    depth: int
-    heads: int
-    interaction: str
-    dtype: jnp.dtype
-    remat: bool
-    unroll: int
-
-    @nn.compact
-    def __call__(self, tokens: Branches, code: Array) -> Branches:
-        """Maps each branch's ``(B, N, D)`` given the code ``(B, D)``."""
-        block = nn.remat(Block, prevent_cse=False) if self.remat else Block
-        layers = nn.scan(
-            block,
-            variable_axes={"params": 0},
-            split_rngs={"params": True},
-            in_axes=nn.broadcast,
-            length=self.depth,
-            unroll=self.unroll,
-        )
-        tokens, _ = layers(self.heads, self.interaction, self.dtype, name="blocks")(tokens, code)
-        return tokens
+    policies = jax.checkpoint_policies
+    policy = policies.nothing_saveable if remat else policies.save_only_these_names(KEPT)
+    return nn.scan(
+        nn.remat(Block, prevent_cse=False, policy=policy),
+        variable_axes={"params": 0},
+        split_rngs={"params": True},
+        in_axes=nn.broadcast,
+        length=depth,
+        unroll=unroll,
+    )

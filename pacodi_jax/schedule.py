@@ -104,4 +104,8 @@ def discrete_betas(schedule: Schedule, steps: int) -> np.ndarray:
     return np.minimum(1 - alpha_bar[1:] / alpha_bar[:-1], _BETA_LIMIT)
 
 
-SCHEDULES: dict[str, Callable[..., Schedule]] = {"vp": vp, "cosine": cosine, "ddpm_linear": ddpm_linear}
+SCHEDULES: dict[str, Callable[..., Schedule]] = {
+    "vp": vp,
+    "cosine": cosine,
+    "ddpm_linear": ddpm_linear,
+}

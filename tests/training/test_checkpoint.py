@@ -14,6 +14,7 @@ import pytest
 
 from pacodi_jax import checkpoint
 from pacodi_jax.checkpoint import Checkpoints
+from pacodi_jax.checkpoint import store as store_module
 from pacodi_jax.errors import PacodiError
 
 
@@ -202,13 +203,27 @@ def test_no_room_is_an_error_at_once_and_earlier_steps_stay(folder):
     store.close()
 
 
-def test_failure_in_the_background_is_reported_by_the_next_check(folder, monkeypatch):
+def save_and_listen(store, step):
+    """Starts a save and only asks after it, as the training loop does."""
+    store.save(step, state_at(step), {})
+    while store.check() != step:
+        pass
+
+
+def test_failure_in_the_background_is_heard_of_without_another_save(folder, monkeypatch):
+    monkeypatch.setattr(store_module, "require_room", lambda folder, size: None)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     store = Checkpoints(folder)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (500, hard))
+    try:
+        with pytest.raises(PacodiError, match=r"step 3 could not be written .*make room"):
+            save_and_listen(store, 3)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert_bitwise(store.restore(state_at(0)).state, state_at(2))
     store.save(3, state_at(3), {})
     store.finish()
-    store._pending = 4
-    with pytest.raises(PacodiError, match="step 4 did not reach"):
-        store.check()
+    assert_bitwise(store.restore(state_at(0)).state, state_at(3))
     store.close()
 
 

@@ -220,11 +220,10 @@ def test_failure_in_the_background_is_heard_of_without_another_save(folder, monk
             save_and_listen(store, 3)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert_bitwise(store.restore(state_at(0)).state, state_at(2))
-    store.save(3, state_at(3), {})
-    store.finish()
-    assert_bitwise(store.restore(state_at(0)).state, state_at(3))
-    store.close()
+    with Checkpoints(folder) as again:
+        assert_bitwise(again.restore(state_at(0)).state, state_at(2))
+        again.save(3, state_at(3), {})
+        assert_bitwise(again.restore(state_at(0)).state, state_at(3))
 
 
 def test_export_round_trips_with_its_card(tmp_path):

@@ -29,6 +29,7 @@ class DualBranch(nn.Module):
       dtype: of the products, ``float32`` or ``bfloat16``; all else stays float32.
       remat: recompute each block in the backward pass instead of keeping its insides.
       unroll: blocks a scan step; ``depth`` writes them all out.
+      attention: ``auto``, or one form of it: ``plain``, ``chunked``, ``cudnn``.
 
     Example:
       >>> network = DualBranch(channels=7, width=64, depth=4, heads=4)
@@ -46,6 +47,7 @@ class DualBranch(nn.Module):
     dtype: str = "float32"
     remat: bool = False
     unroll: int = 1
+    attention: str = "auto"
 
     @nn.compact
     def __call__(
@@ -90,6 +92,7 @@ class SingleBranch(nn.Module):
       dtype: of the products, ``float32`` or ``bfloat16``; all else stays float32.
       remat: recompute each block in the backward pass instead of keeping its insides.
       unroll: blocks a scan step; ``depth`` writes them all out.
+      attention: ``auto``, or one form of it: ``plain``, ``chunked``, ``cudnn``.
     """
 
     features: int
@@ -101,6 +104,7 @@ class SingleBranch(nn.Module):
     dtype: str = "float32"
     remat: bool = False
     unroll: int = 1
+    attention: str = "auto"
 
     @nn.compact
     def __call__(
@@ -142,8 +146,10 @@ def _transform(
     states = tuple(jnp.where(on > 0, x, 0.0) for x, on in zip(states, live, strict=True))
     patches = tuple(to_patches(x, network.patch_size) for x in states)
     tokens = over_branches(Embed(network.width, dtype, name="embed"), patches)
-    blocks = stacked(network.depth, network.remat, network.unroll)
-    tokens, _ = blocks(network.heads, interaction, dtype, name="blocks")(tokens, code)
+    blocks = stacked(network.depth, network.remat, network.unroll)(
+        network.heads, interaction, network.attention, dtype, name="blocks"
+    )
+    tokens, _ = blocks(tokens, code)
     project = Project(patches[0].shape[-1], name="project")
     patches = over_branches(project, tokens, (code,) * len(tokens))
     outputs = (x.reshape(x.shape[0], -1, features)[:, :slots] for x in patches)

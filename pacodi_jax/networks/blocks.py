@@ -64,10 +64,12 @@ class Attention(nn.Module):
 
     Attributes:
       heads: attention heads; must divide the width.
+      form: of attention, see :func:`~pacodi_jax.networks.attention.attend`.
       dtype: of the products.
     """
 
     heads: int
+    form: str
     dtype: jnp.dtype
 
     @nn.compact
@@ -88,7 +90,8 @@ class Attention(nn.Module):
         inputs = modulate(tokens, shift, scale)
         mixed = Dense(3 * width, self.dtype, name="qkv")(inputs)
         mixed = mixed.reshape(batch, count, 3, self.heads, width // self.heads)
-        result = attend(*jnp.transpose(mixed, (2, 0, 3, 1, 4)))
+        query, key, value = jnp.transpose(mixed, (2, 0, 3, 1, 4))
+        result = attend(query, key, value, self.form)
         result = jnp.swapaxes(result, 1, 2).reshape(batch, count, width)
         result = Dense(width, self.dtype, name="out")(result)
         tokens = tokens + gate[:, None] * result
@@ -120,18 +123,20 @@ class Block(nn.Module):
     Attributes:
       heads: attention heads.
       interaction: a name in ``INTERACTIONS``.
+      form: of attention.
       dtype: of the products.
     """
 
     heads: int
     interaction: str
+    form: str
     dtype: jnp.dtype
 
     @nn.compact
     def __call__(self, tokens: Branches, code: Array) -> tuple[Branches, None]:
         """Maps each branch's ``(B, N, D)``; the second result is what ``nn.scan`` asks for."""
         width = tokens[0].shape[-1]
-        attention = Attention(self.heads, self.dtype, name="attention")
+        attention = Attention(self.heads, self.form, self.dtype, name="attention")
         attended = over_branches(attention, tokens, (code,) * len(tokens))
         tokens, inputs, gates = zip(*attended, strict=True)
         if self.interaction != "none":

@@ -1,0 +1,96 @@
+"""What a network costs on paper: floating-point operations, counted by XLA and split by kind."""
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax.extend.core import jaxprs_in_params
+
+from pacodi_jax.networks.attention import plain
+from pacodi_jax.networks.backbones import DualBranch, SingleBranch
+from pacodi_jax.types import Quadratures
+
+
+class Cost(NamedTuple):
+    """Floating-point operations of one evaluation on one window; a multiply-add is two.
+
+    Attributes:
+      attention: the two products of attention and the softmax between them.
+      linear: all products with parameters, adaLN's among them.
+      elementwise: norms, activations, gates and codes.
+    """
+
+    attention: float
+    linear: float
+    elementwise: float
+
+    @property
+    def total(self) -> float:
+        """All of it: XLA's count of the whole program."""
+        return sum(self)
+
+
+def xla_flops(function: Callable[..., Any], *arguments: Any) -> float:
+    """Returns XLA's count for ``function``; the body of a loop counts once, so write loops out."""
+    analysis: Any = jax.jit(function).lower(*arguments).cost_analysis()
+    return float(analysis["flops"])
+
+
+def linear_flops(function: Callable[..., Any], *arguments: Any) -> float:
+    """Returns 2·m·n·k summed over the products of ``function`` that have no batch axis."""
+    total = 0.0
+    for times, equation in _equations(jax.make_jaxpr(function)(*arguments).jaxpr):
+        if equation.primitive.name == "dot_general":
+            (contracted, _), (batched, _) = equation.params["dimension_numbers"]
+            shape = equation.invars[0].aval.shape
+            if not batched:
+                inner = math.prod(shape[axis] for axis in contracted)
+                total += times * 2.0 * inner * equation.outvars[0].aval.size
+    return total
+
+
+def _equations(jaxpr: Any) -> Iterator[tuple[int, Any]]:
+    """Every equation, those inside others too, with how many times it runs."""
+    for equation in jaxpr.eqns:
+        yield 1, equation
+        length = equation.params.get("length", 1) if equation.primitive.name == "scan" else 1
+        for inner in jaxprs_in_params(equation.params):
+            yield from ((length * times, one) for times, one in _equations(inner))
+
+
+def abstract_inputs(network: DualBranch | SingleBranch, length: int, batch: int = 1) -> tuple:
+    """Returns the shapes of what ``network`` takes for windows of ``length`` steps."""
+    if isinstance(network, SingleBranch):
+        return _floats(batch, length, network.features), _floats(batch)
+    bins = length // 2 + 1
+    state = _floats(batch, bins, network.channels)
+    live = _floats(bins, 1)
+    return Quadratures(state, state), _floats(batch), Quadratures(live, live)
+
+
+def _floats(*shape: int) -> Any:
+    return jax.ShapeDtypeStruct(shape, jnp.float32)
+
+
+def count(network: DualBranch | SingleBranch, length: int) -> Cost:
+    """Counts one evaluation of ``network`` on one window of ``length`` steps.
+
+    Args:
+      network: of either kind; it is counted unrolled and with plain attention.
+      length: L, time steps.
+
+    Returns:
+      The operations by kind.
+    """
+    network = network.clone(unroll=network.depth, attention="plain")
+    inputs = abstract_inputs(network, length)
+    params = jax.eval_shape(network.init, jax.random.key(0), *inputs)
+    total = xla_flops(network.apply, params, *inputs)
+    linear = linear_flops(network.apply, params, *inputs)
+    branches, slots = (1, length) if isinstance(network, SingleBranch) else (2, length // 2 + 1)
+    tokens = -(-slots // network.patch_size)
+    heads = _floats(1, network.heads, tokens, network.width // network.heads)
+    attention = branches * network.depth * xla_flops(plain, heads, heads, heads)
+    return Cost(attention, linear, total - linear - attention)

@@ -1,0 +1,92 @@
+"""What the networks cost on paper, and the command that says so."""
+
+import json
+from functools import cache
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from pacodi_jax import flops
+from pacodi_jax.networks import DualBranch, SingleBranch
+from pacodi_jax.networks.cost import count, linear_flops, xla_flops
+
+
+@cache
+def costs(length, interaction="iso_flops"):
+    pair = DualBranch(7, 128, 4, 4, interaction=interaction), SingleBranch(7, 128, 4, 4)
+    return [count(network, length) for network in pair]
+
+
+@pytest.mark.parametrize(("length", "bound"), [(24, 1.10), (64, 1.0), (512, 0.80), (4096, 0.60)])
+def test_iso_flops_costs_no_more_than_a_temporal_network_once_windows_are_long(length, bound):
+    spectral, temporal = costs(length)
+    assert spectral.total <= bound * temporal.total
+
+
+@pytest.mark.parametrize(("length", "bound"), [(64, 0.55), (128, 0.52), (4096, 0.501)])
+def test_attention_costs_half_as_the_window_grows(length, bound):
+    spectral, temporal = costs(length)
+    assert 0.5 * temporal.attention < spectral.attention <= bound * temporal.attention
+
+
+def test_interaction_as_in_the_paper_costs_more_than_a_temporal_network_below_twice_the_width():
+    spectral, temporal = costs(128, interaction="paper")
+    assert spectral.total > 1.1 * temporal.total
+
+
+def test_linear_count_is_that_of_the_matrices_and_counts_every_turn_of_a_loop():
+    x, w = jnp.ones((3, 4)), jnp.ones((4, 4))
+    loop = lambda x, w: jax.lax.scan(lambda x, _: (x @ w, None), x, None, length=5)[0]  # noqa: E731
+    assert linear_flops(loop, x, w) == 5 * 2 * 3 * 4 * 4
+    assert xla_flops(jnp.matmul, x, w) == 2 * 3 * 4 * 4
+
+
+def test_blocks_alone_cost_what_arithmetic_says():
+    spectral, _ = costs(64)
+    bins, width, hidden = 33, 128, 168
+    block = bins * (4 * width**2 + 3 * width * hidden) + 6 * width**2
+    ends = bins * 14 * width + 2 * width**2
+    assert spectral.linear == 2 * (2 * 4 * block + 2 * ends + 2 * width**2)
+
+
+def test_command_counts_every_length_and_model(tmp_path, capsys):
+    assert flops.main(["--lengths", "24,9", "--out", str(tmp_path / "new"), "--rounds", "0"]) == 0
+    rows = json.loads((tmp_path / "new" / "flops.json").read_text())["rows"]
+    assert [row["length"] for row in rows] == [24, 24, 24, 9, 9, 9]
+    assert [row["model"] for row in rows[:3]] == ["temporal", "iso_flops", "paper"]
+    assert rows[0]["fft"] == 0 < rows[1]["fft"] < 0.001 * rows[1]["total"]
+    assert (tmp_path / "new" / "flops.png").read_bytes().startswith(b"\x89PNG")
+    assert capsys.readouterr().out.count("iso_flops") == 2
+
+
+def test_times_are_compared_round_by_round(tmp_path):
+    networks = {"temporal": SingleBranch(1, 4, 1, 1), "iso_flops": DualBranch(1, 4, 1, 1)}
+    times = flops.time_rows(networks, length=4, channels=1, tokens=8, rounds=3)
+    assert times.shape == (3, 2, 2)
+    assert np.all(times > 0)
+    rows = [flops.count_row(name, network, 4, 1) for name, network in networks.items()]
+    flops.add_times(rows, np.array([[[1.0, 2.0], [2.0, 2.0]], [[3.0, 4.0], [6.0, 2.0]]]))
+    assert rows[0]["step_ratio"] == 1.0
+    assert (rows[1]["forward_ratio"], rows[1]["step_ratio"]) == (2.0, 0.75)
+    assert rows[1]["forward_quartiles_ms"] == [3.0, 5.0]
+    flops.draw([row | {"total_ratio": 1.0, "attention_ratio": 1.0} for row in rows], tmp_path / "a")
+    assert (tmp_path / "a").stat().st_size > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--lengths", "24,x"], "whole numbers"),
+        (["--lengths", "0"], "at least 1 step"),
+        (["--lengths", "8", "--heads", "3"], "heads=3 must divide width=128"),
+        (["--lengths", "8", "--rounds", "-1"], "must not be negative"),
+    ],
+)
+def test_mistakes_end_the_command_with_one_line(arguments, words, tmp_path, capsys):
+    assert flops.main([*arguments, "--out", str(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ")
+    assert words in error
+    assert not list(tmp_path.iterdir())

@@ -17,6 +17,7 @@ from ml_collections import config_flags
 from pacodi_jax import config as configuration
 from pacodi_jax import evaluate, parallel, pictures, run
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.text.vocabulary import familiarity
 from pacodi_jax.train import train
 
 _CONFIG = config_flags.DEFINE_config_file("config", lock_config=True)
@@ -39,6 +40,7 @@ _WATCHDOG = flags.DEFINE_float(
 flags.mark_flags_as_required(["config", "workdir"])
 
 
+_FAMILIAR = 0.3  # of a text's words; below it the model has little to go by
 _STEPS = {
     None: ("train", "sample"),
     "train": ("train",),
@@ -94,6 +96,10 @@ def _sample(workdir: Path) -> None:
     config, text = _CONFIG.value, _TEXT.value
     count = config.sample.count if _SAMPLES.value is None else _SAMPLES.value
     trained = run.load(workdir, config)
+    if text is not None and familiarity(text) < _FAMILIAR:
+        print(
+            f"note: captions use few of these words: {text!r}; expect nearly unconditional windows"
+        )
     written = evaluate.write_samples(
         trained,
         workdir / "samples",

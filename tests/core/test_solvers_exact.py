@@ -112,7 +112,7 @@ def test_deterministic_solver_is_the_closed_form_map(x64, name, length):
     assert np.linalg.norm(matrix - expected) <= bound * np.linalg.norm(expected)
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", SOLVERS)
 def test_ten_thousand_draws_have_the_propagated_law(x64, name):
     process, count = asymmetric(8), 10_000
     rule, denoiser = build_rule(name, process), process.denoiser(VP)

@@ -1,6 +1,6 @@
 """Measures the solvers against exact Gaussian laws and prints docs/solvers.md's tables.
 
-    python launch/bench_solvers.py            all tables, about two minutes on two idle cores
+    python launch/bench_solvers.py            all tables
     python launch/bench_solvers.py order      one of: order, steps, weak, grids
 
 Nothing is sampled: with an exact Gaussian score a step is affine, so mean and covariance are

@@ -1,6 +1,15 @@
 """Many devices, many hosts: the only place that knows how a step is spread over them."""
 
-from pacodi_jax.parallel.hosts import Job, agree, broadcast, detect, initialise, is_primary, leave
+from pacodi_jax.parallel.hosts import (
+    Job,
+    agree,
+    broadcast,
+    detect,
+    initialise,
+    is_primary,
+    leave,
+    meet,
+)
 from pacodi_jax.parallel.mapping import (
     AXIS,
     BACKENDS,
@@ -30,6 +39,7 @@ __all__ = [
     "is_primary",
     "leave",
     "map_step",
+    "meet",
     "replicate",
     "traced_devices",
     "unreplicate",

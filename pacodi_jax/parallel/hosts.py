@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import jax
 import numpy as np
+from jax._src import distributed
 from jax.experimental import multihost_utils
 
 from pacodi_jax.errors import PacodiError, nearest
@@ -157,6 +158,17 @@ def leave(code: int) -> NoReturn:
     if jax.distributed.is_initialized():
         os._exit(code)
     sys.exit(code)
+
+
+def meet(name: str, seconds: float = 1800.0) -> None:
+    """Waits until every process has come to the point ``name``, which each passes once.
+
+    Processes load data and compile at their own pace, but the first collective between them gives
+    up after 30 seconds (on CPUs): meet before it.
+    """
+    if jax.process_count() > 1:
+        client: Any = distributed.global_state.client  # there is no public barrier without devices
+        client.wait_at_barrier(f"pacodi_jax: {name}", round(seconds * 1000))
 
 
 def agree(value: float) -> float:

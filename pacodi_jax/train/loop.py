@@ -106,6 +106,7 @@ def _start(
     found = store.restore(template) if store else None
     if found:
         _require_same(identity, found.metadata, found.step)
+    parallel.meet("data loaded, checkpoint restored")
     step = int(parallel.agree(found.step if found else -1))
     if found:
         state = found.state

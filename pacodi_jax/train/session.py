@@ -70,6 +70,7 @@ class Session:
             live, _ = jax.block_until_ready(program(live, resident, np.int32(0)))
             compiled = time.perf_counter() - begun
             self.recorder.say(f"compiled in {duration(compiled)}")
+            parallel.meet("compiled")
             end, state = self._steps(program, live, resident, step)
         stopped = self.signals.received or "a signal to another process"
         return Run(end, state, step, stopped if self.stopped else None)

@@ -9,8 +9,8 @@ from pacodi_jax.networks import choices
 from pacodi_jax.networks.layers import KEPT
 from pacodi_jax.types import Array
 
-#: Queries that share one pass over the keys in the chunked form.
-CHUNK = 256
+#: At most this many queries share one pass over the keys in the chunked form.
+CHUNK = 128
 
 
 def scores(query: Array, key: Array) -> Array:
@@ -31,14 +31,15 @@ def plain(query: Array, key: Array, value: Array) -> Array:
 
 
 def chunked(query: Array, key: Array, value: Array) -> Array:
-    """The same numbers with the scores of ``CHUNK`` queries in memory, remade going back."""
+    """The same numbers with the scores of few queries in memory, remade going back."""
     batch, heads, tokens, dim = query.shape
     blocks = -(-tokens // CHUNK)
-    padded = jnp.pad(query, ((0, 0), (0, 0), (0, blocks * CHUNK - tokens), (0, 0)))
-    blockwise = jnp.moveaxis(padded.reshape(batch, heads, blocks, CHUNK, dim), 2, 0)
+    size = -(-tokens // blocks)
+    padded = jnp.pad(query, ((0, 0), (0, 0), (0, blocks * size - tokens), (0, 0)))
+    blockwise = jnp.moveaxis(padded.reshape(batch, heads, blocks, size, dim), 2, 0)
     one_block = jax.checkpoint(lambda block: average(scores(block, key), value))
     result = jnp.moveaxis(jax.lax.map(one_block, blockwise), 0, 2)
-    return result.reshape(batch, heads, blocks * CHUNK, dim)[:, :, :tokens]
+    return result.reshape(batch, heads, blocks * size, dim)[:, :, :tokens]
 
 
 def cudnn(query: Array, key: Array, value: Array) -> Array:

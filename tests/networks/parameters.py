@@ -1,6 +1,6 @@
 """Networks as after some training, compiled in haste."""
 
-from functools import partial
+from functools import cache, partial
 
 import jax
 import jax.numpy as jnp
@@ -8,6 +8,16 @@ import numpy as np
 
 #: These programs run once: half the time to compile is worth more than speed.
 quick = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
+
+
+@cache
+def _program(network):
+    return quick(network.apply)
+
+
+def apply(network, params, *arguments):
+    """Runs the network, compiled once a network and shape."""
+    return _program(network)({"params": params}, *arguments)
 
 
 def awake(network, *arguments):

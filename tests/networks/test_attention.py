@@ -46,10 +46,11 @@ def test_huge_scores_give_the_largest_value_and_no_overflow():
 def test_long_sequences_are_chunked_and_half_precision_on_gpu_is_fused(monkeypatch):
     float32, bfloat16 = jnp.dtype("float32"), jnp.dtype("bfloat16")
     assert choices.attention(24, float32) == "plain"
-    assert choices.attention(100_000, float32) == "chunked"
+    assert choices.attention(513, float32) == "chunked"
     monkeypatch.setattr(choices, "platform", lambda: "gpu")
     assert choices.attention(24, bfloat16) == "cudnn"
-    assert choices.attention(24, float32) == "plain"
+    assert choices.attention(513, float32) == "plain"
+    assert choices.attention(100_000, float32) == "chunked"
 
 
 def test_unknown_form_is_refused_by_name():

@@ -14,7 +14,7 @@ def cross_correlation(windows: np.ndarray) -> np.ndarray:
     """
     rows = np.asarray(windows, np.float64).reshape(-1, windows.shape[-1])
     rows = rows - rows.mean(axis=0)
-    deviation = rows.std(axis=0, ddof=1)
+    deviation = rows.std(axis=0)
     rows = rows / np.where(deviation > 0, deviation, np.inf)
     return rows.T @ rows / len(rows)
 

@@ -19,8 +19,9 @@ def metric(windows: draws.Windows) -> Metric:
 
     def ratio(reference: np.ndarray, synthetic: np.ndarray, seed: int) -> float:
         del seed
-        held_out = None if windows.held_out is None else reference
-        return neighbours.nearest_neighbour(train, synthetic, held_out).ratio
+        if windows.held_out is None:
+            return neighbours.nearest_neighbour(reference, synthetic).ratio
+        return neighbours.nearest_neighbour(train, synthetic, reference).ratio
 
     own = "held-out windows" if windows.held_out is not None else "training windows from each other"
     return Metric(
@@ -38,9 +39,10 @@ def metric(windows: draws.Windows) -> Metric:
 def sides(
     windows: draws.Windows, metric: Metric, split: str, role: str, seed: int, limit: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The reference and the windows in question: synthetic, unseen (floor) or copied (ceiling).
+    """The yardstick (held-out windows, or else train) and the windows in question.
 
-    Without held-out windows the floor is train against itself, which is 1 by definition.
+    Those are synthetic, unseen (floor) or copied (ceiling). Without held-out windows, unseen are
+    the real windows of one half, looked for in the other.
     """
     del split
     size = draws.count(windows, "train", role, limit, metric.halves)
@@ -50,6 +52,8 @@ def sides(
     reference = source[order[:middle]]
     if role == "floor":
         return reference, source[order[middle:]][:size]
+    if windows.held_out is None:
+        reference = windows.real[:REFERENCE_LIMIT]
     if role == "ceiling":
         return reference, windows.real[:size]
     rows = np.random.default_rng((seed, 1)).permutation(len(windows.synthetic))[:size]

@@ -54,7 +54,8 @@ def _encoders(windows: draws.Windows, budget: Budget, cache: Cache) -> Callable[
         with locks[seed]:
             if seed not in kept:
                 key = key_of("ts2vec_v1", identity, budget.windows, budget.encoder_steps, seed)
-                stored = cache.encoder(key, ts2vec.shapes(*windows.real.shape[1:]))
+                like = ts2vec.init(np.random.default_rng(seed), *windows.real.shape[1:])
+                stored = cache.encoder(key, like)
                 if stored is None:
                     order = np.random.default_rng((seed, 0)).permutation(len(windows.real))
                     rows = windows.real[order[: budget.windows]]

@@ -35,14 +35,17 @@ ENCODE_CHUNK = 256
 SMALL = 100_000
 
 
-class Crop(NamedTuple):
-    """Two crops, [outer_left, right) and [left, outer_right); both show [left, right)."""
+class Crops(NamedTuple):
+    """Two crops, [outer_left, right) and [left, outer_right); both show [left, right).
 
-    outer_left: Array
-    left: Array
-    right: Array
-    outer_right: Array
-    offset: Array
+    ``offset (batch,)`` shifts each window under them. Of many steps, one row a step.
+    """
+
+    outer_left: Any
+    left: Any
+    right: Any
+    outer_right: Any
+    offset: Any
 
 
 def default_steps(windows: np.ndarray) -> int:
@@ -50,53 +53,58 @@ def default_steps(windows: np.ndarray) -> int:
     return 200 if windows.size <= SMALL else 600
 
 
-def _uniform(key: Key, shape: tuple[int, ...], fan_in: int) -> Array:
+def _affine(rng: np.random.Generator, *shape: int, fan_in: int) -> Params:
+    """Weights ``shape`` and a bias of its last size, uniform on ±1/√fan_in."""
     bound = fan_in**-0.5
-    return jax.random.uniform(key, shape, minval=-bound, maxval=bound)
+    bias = (*shape[:-3], shape[-1])
+    return {
+        "weight": rng.uniform(-bound, bound, shape).astype(np.float32),
+        "bias": rng.uniform(-bound, bound, bias).astype(np.float32),
+    }
 
 
-def _init_affine(key: Key, taps: int, inputs: int, outputs: int, fan_in: int) -> Params:
-    weight_key, bias_key = jax.random.split(key)
-    weight = _uniform(weight_key, (taps, inputs, outputs), fan_in)
-    return {"weight": weight, "bias": _uniform(bias_key, (outputs,), fan_in)}
+def _init_block(rng: np.random.Generator, *stack: int, taps: int, width: int) -> Params:
+    """Residual blocks of two convolutions each, from 64 features to ``width``."""
+    return {
+        "first": _affine(rng, *stack, taps, HIDDEN, width, fan_in=KERNEL * HIDDEN),
+        "second": _affine(rng, *stack, taps, width, width, fan_in=KERNEL * width),
+    }
 
 
-def init(key: Key, length: int, channels: int) -> Params:
+def init(rng: np.random.Generator, length: int, channels: int) -> Params:
     """Returns fresh weights, uniform on ±1/√fan_in, for windows ``(length, channels)``.
 
     A convolution whose dilation reaches past the window only ever meets its centre tap; the outer
-    taps would multiply zeros and are left out.
+    taps would multiply zeros and are left out. So blocks come in two stacks, near and far.
     """
-    input_key, *block_keys = jax.random.split(key, DEPTH + 2)
-    blocks = []
-    for i, block_key in enumerate(block_keys):
-        first, second, project = jax.random.split(block_key, 3)
-        taps = KERNEL if 2**i < length else 1
-        width = DIMENSIONS if i == DEPTH else HIDDEN
-        block = {
-            "first": _init_affine(first, taps, HIDDEN, width, KERNEL * HIDDEN),
-            "second": _init_affine(second, taps, width, width, KERNEL * width),
-        }
-        if i == DEPTH:
-            block["project"] = _init_affine(project, 1, HIDDEN, width, HIDDEN)
-        blocks.append(block)
-    return {"input": _init_affine(input_key, 1, channels, HIDDEN, channels), "blocks": blocks}
+    near = sum(2**i < length for i in range(DEPTH))
+    taps = KERNEL if length > 2**DEPTH else 1
+    return {
+        "input": _affine(rng, 1, channels, HIDDEN, fan_in=channels),
+        "near": _init_block(rng, near, taps=KERNEL, width=HIDDEN),
+        "far": _init_block(rng, DEPTH - near, taps=1, width=HIDDEN),
+        "last": _init_block(rng, taps=taps, width=DIMENSIONS),
+        "project": _affine(rng, 1, HIDDEN, DIMENSIONS, fan_in=HIDDEN),
+    }
 
 
-def shapes(length: int, channels: int) -> Params:
-    """Returns the shapes of the weights for windows ``(length, channels)``."""
-    return jax.eval_shape(lambda key: init(key, length, channels), jax.random.key(0))
+def _convolve(affine: Params, x: Array, dilation: Array | int) -> Array:
+    """Same-length dilated convolution of ``x (B, L, F)`` as one matrix product."""
+    weight, length = affine["weight"], x.shape[1]
+    if len(weight) > 1:
+        padded = jnp.pad(x, ((0, 0), (length, length), (0, 0)))
+        before, after = (
+            jax.lax.dynamic_slice_in_dim(padded, length + shift, length, axis=1)
+            for shift in (-dilation, dilation)
+        )
+        x = jnp.concatenate([before, x, after], axis=-1)
+    return x @ weight.reshape(-1, weight.shape[-1]) + affine["bias"]
 
 
-def _convolve(affine: Params, x: Array, dilation: int) -> Array:
-    """Same-length dilated convolution of ``x (B, L, F)`` as one matrix product per tap."""
-    weight = affine["weight"]
-    if len(weight) == 1:
-        return x @ weight[0] + affine["bias"]
-    before = jnp.pad(x, ((0, 0), (dilation, 0), (0, 0)))[:, :-dilation]
-    after = jnp.pad(x, ((0, 0), (0, dilation), (0, 0)))[:, dilation:]
-    taps = jnp.concatenate([before, x, after], axis=-1)
-    return taps @ weight.reshape(-1, weight.shape[-1]) + affine["bias"]
+def _block(block: Params, x: Array, inside: Array, dilation: Array | int) -> Array:
+    """Two convolutions, each of what lies inside the crop."""
+    y = _convolve(block["first"], jax.nn.gelu(x, approximate=False) * inside, dilation)
+    return _convolve(block["second"], jax.nn.gelu(y, approximate=False) * inside, dilation)
 
 
 def apply(params: Params, windows: Array, keep: Array, inside: Array) -> Array:
@@ -111,12 +119,18 @@ def apply(params: Params, windows: Array, keep: Array, inside: Array) -> Array:
     Returns:
       Representations ``(B, L, 320)``; what lies outside the crop is meaningless.
     """
+    inside = inside[..., None]
     x = _convolve(params["input"], windows, 1) * keep[..., None]
-    for i, block in enumerate(params["blocks"]):
-        y = _convolve(block["first"], jax.nn.gelu(x, approximate=False) * inside[..., None], 2**i)
-        y = _convolve(block["second"], jax.nn.gelu(y, approximate=False) * inside[..., None], 2**i)
-        x = y + (_convolve(block["project"], x, 1) if "project" in block else x)
-    return x
+
+    def step(x: Array, inputs: tuple[Params, Array]) -> tuple[Array, None]:
+        block, dilation = inputs
+        return x + _block(block, x, inside, dilation), None
+
+    near = len(params["near"]["first"]["bias"])
+    dilations = 2 ** jnp.arange(DEPTH)
+    x, _ = jax.lax.scan(step, x, (params["near"], dilations[:near]))
+    x, _ = jax.lax.scan(step, x, (params["far"], dilations[near:]))
+    return _convolve(params["project"], x, 1) + _block(params["last"], x, inside, 2**DEPTH)
 
 
 def _contrast(similarity: Array, positive: Array, valid: Array) -> Array:
@@ -164,57 +178,49 @@ def _halve(x: Array) -> Array:
     return jnp.maximum(x[:, 0:even:2], x[:, 1:even:2])
 
 
-def draw_crop(key: Key, length: int, batch: int) -> Crop:
-    """Draws the two crops of a step; ``offset (batch,)`` shifts each window under them."""
-    size_key, left_key, outer_left_key, outer_right_key, offset_key = jax.random.split(key, 5)
-    size = jax.random.randint(size_key, (), 2, length + 1)
-    left = jax.random.randint(left_key, (), 0, length - size + 1)
-    outer_left = jax.random.randint(outer_left_key, (), 0, left + 1)
-    outer_right = jax.random.randint(outer_right_key, (), left + size, length + 1)
-    offset = jax.random.randint(offset_key, (batch,), -outer_left, length - outer_right + 1)
-    return Crop(outer_left, left, left + size, outer_right, offset)
+def draw_crops(rng: np.random.Generator, length: int, batch: int, steps: int) -> Crops:
+    """Draws the crops of all steps: a size from 2 up, its place, and how far each reaches out."""
+    size = rng.integers(2, length + 1, steps)
+    left = rng.integers(0, length - size + 1)
+    outer_left = rng.integers(0, left + 1)
+    outer_right = rng.integers(left + size, length + 1)
+    offset = rng.integers(-outer_left[:, None], (length - outer_right + 1)[:, None], (steps, batch))
+    return Crops(outer_left, left, left + size, outer_right, offset)
 
 
-def _loss(params: Params, key: Key, windows: Array) -> Array:
+def _loss(params: Params, key: Key, windows: Array, crops: Crops) -> Array:
     """The loss of one step on ``windows (B, L, C)``."""
-    crop_key, keep_key, dropout_key = jax.random.split(key, 3)
     batch, length, _ = windows.shape
-    crop = draw_crop(crop_key, length, batch)
     place = jnp.arange(length)
-    rows = jnp.clip(place + crop.offset[:, None], 0, length - 1)
+    rows = jnp.clip(place + crops.offset[:, None], 0, length - 1)
     shifted = jnp.take_along_axis(windows, rows[..., None], axis=1)
-    inside = jnp.stack(
-        [
-            (place >= crop.outer_left) & (place < crop.right),
-            (place >= crop.left) & (place < crop.outer_right),
-        ]
-    ).astype(windows.dtype)
-    keep = jax.random.bernoulli(keep_key, 0.5, (2 * batch, length))
-    views = apply(params, jnp.tile(shifted, (2, 1, 1)), keep, jnp.repeat(inside, batch, axis=0))
-    views *= jax.random.bernoulli(dropout_key, 1 - DROPOUT, views.shape) / (1 - DROPOUT)
-    views = views[:, jnp.minimum(place + crop.left, length - 1)]
-    return hierarchical_loss(views[:batch], views[batch:], crop.right - crop.left)
+    first = (place >= crops.outer_left) & (place < crops.right)
+    second = (place >= crops.left) & (place < crops.outer_right)
+    inside = jnp.repeat(jnp.stack([first, second]), batch, axis=0)
+    luck = jax.random.uniform(key, (2 * batch, length, 1 + DIMENSIONS))
+    views = apply(params, jnp.tile(shifted, (2, 1, 1)), luck[..., 0] < 0.5, inside)
+    views *= (luck[..., 1:] >= DROPOUT) / (1 - DROPOUT)
+    views = views[:, jnp.minimum(place + crops.left, length - 1)]
+    return hierarchical_loss(views[:batch], views[batch:], crops.right - crops.left)
 
 
 @jax.jit
-def _train(key: Key, windows: Array, order: Array) -> Params:
+def _train(key: Key, params: Params, windows: Array, order: Array, crops: Crops) -> Params:
     """Trains on the rows named by ``order (steps, batch)``; returns the averaged weights."""
-    init_key, step_key = jax.random.split(key)
-    params = init(init_key, *windows.shape[1:])
     optimiser = optax.adamw(LEARNING_RATE, weight_decay=WEIGHT_DECAY)
 
     def step(carry: tuple, inputs: tuple) -> tuple:
         params, moments, average = carry
-        number, rows = inputs
-        key = jax.random.fold_in(step_key, number)
-        grads = jax.grad(_loss)(params, key, windows[rows])
+        number, rows, crops = inputs
+        luck = jax.random.fold_in(key, number)
+        grads = jax.grad(_loss)(params, luck, windows[rows], crops)
         updates, moments = optimiser.update(grads, moments, params)
         params = optax.apply_updates(params, updates)
         average = optax.incremental_update(params, average, 1.0 / (number + 2.0))
         return (params, moments, average), None
 
     carry = (params, optimiser.init(params), params)
-    (_, _, average), _ = jax.lax.scan(step, carry, (jnp.arange(len(order)), order))
+    (_, _, average), _ = jax.lax.scan(step, carry, (jnp.arange(len(order)), order, crops))
     return average
 
 
@@ -235,7 +241,9 @@ def train(seed: int, windows: np.ndarray, steps: int | None = None) -> Params:
         for _ in range(-(-steps // epoch))
     ]
     order = np.concatenate(orders)[:steps]
-    return _train(jax.random.key(seed), jnp.asarray(windows, jnp.float32), jnp.asarray(order))
+    crops = draw_crops(rng, windows.shape[1], batch, steps)
+    params = init(rng, *windows.shape[1:])
+    return _train(jax.random.key(seed), params, jnp.asarray(windows, jnp.float32), order, crops)
 
 
 @jax.jit

@@ -23,7 +23,8 @@ border-radius:.4rem;padding:.9rem 1.1rem}
 :focus-visible{outline:3px solid var(--focus);outline-offset:2px}
 table{border-collapse:collapse;width:100%;font-size:.92rem;font-variant-numeric:tabular-nums}
 caption{text-align:left;padding:.6rem .8rem;color:var(--soft)}
-caption span{position:sticky;left:.8rem;display:inline-block;max-width:min(60rem,calc(100vw - 4rem))}
+caption span{position:sticky;left:.8rem;display:inline-block;
+max-width:min(60rem,calc(100vw - 4rem))}
 th,td{padding:.4rem .7rem;text-align:right;border-top:1px solid var(--line);white-space:nowrap}
 thead th{background:var(--card);vertical-align:bottom}
 th[scope=row],td.word,th.left{text-align:left}

@@ -1,0 +1,128 @@
+import json
+
+import numpy as np
+import pytest
+
+from pacodi_jax.metrics import cache as caches
+from pacodi_jax.metrics import memorisation, surrogates, ts2vec
+from pacodi_jax.metrics.draws import prepare
+from pacodi_jax.metrics.panel import score_panel, summarise
+from pacodi_jax.metrics.verdict import judge_score
+from tests.metrics.windows import SMALL, waves
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    return caches.Cache(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="module")
+def fair(kept):
+    """Other real windows as if they had been generated."""
+    return score_panel(waves(400), waves(200, seed=1), waves(200, seed=2), budget=SMALL, cache=kept)
+
+
+def _by_name(panel, split="train"):
+    return {s["name"]: s for s in panel["scores"] if s["split"] == split}
+
+
+def test_other_real_windows_score_at_the_floor(fair):
+    for split in ("train", "held_out"):
+        for name, score in _by_name(fair, split).items():
+            assert score["position"] < 0.12, (split, name)
+    assert "tell" in fair["verdict"][0]
+
+
+def test_shuffled_windows_score_near_the_ceiling_and_floors_come_from_the_cache(
+    fair, kept, monkeypatch
+):
+    def refuse(*_):
+        raise AssertionError("the encoder must come from the cache")
+
+    monkeypatch.setattr(ts2vec, "train", refuse)
+    bad = surrogates.shuffled(waves(200, seed=1), seed=3)
+    panel = score_panel(waves(400), bad, waves(200, seed=2), budget=SMALL, cache=kept)
+    ours = _by_name(panel)
+    for name in (
+        *("context_fid_v1", "correlational_v1", "strong_discriminative_v1"),
+        *("autocorrelation_v1", "power_spectrum_v1", "density_v1", "coverage_v1"),
+    ):
+        assert ours[name]["position"] > 0.8, name
+        assert ours[name]["above_floor"], name
+        assert ours[name]["floor"] == _by_name(fair)[name]["floor"]
+    assert "can be told" in panel["verdict"][0]
+
+
+def test_copies_are_called_copies(kept):
+    panel = score_panel(waves(400), waves(400)[:200], waves(200, seed=2), budget=SMALL, cache=kept)
+    assert _by_name(panel)["nearest_neighbour_v1"]["word"] == "copies training windows"
+    assert any(line.startswith("Copying") for line in panel["verdict"])
+
+
+def test_without_held_out_windows_the_yardstick_is_train_itself():
+    windows = prepare(waves(400), waves(200, seed=1))
+    metric = memorisation.metric(windows)
+    ratios = {
+        role: metric.score(*memorisation.sides(windows, metric, "train", role, 0, 200), 0)
+        for role in ("score", "floor", "ceiling")
+    }
+    assert ratios["floor"] == pytest.approx(1.0, abs=0.2)
+    assert ratios["score"] == pytest.approx(1.0, abs=0.3)
+    assert ratios["ceiling"] < 1e-3
+
+
+def test_record_is_json_with_all_that_a_reader_needs(fair):
+    record = json.loads(json.dumps(fair))
+    assert record["schema"] == 1
+    assert record["settings"]["discriminative_steps"] == 400
+    assert record["data"]["held_out"]["windows"] == 200
+    for score in record["scores"]:
+        assert len(score["values"]) == len(score["seeds"]) == 3
+        assert score["interval"][0] <= score["value"] <= score["interval"][1]
+        assert {"floor", "ceiling", "windows", "better", "group", "word"} <= set(score)
+    assert {s["windows"] for s in record["scores"] if s["name"] == "density_v1"} == {100}
+
+
+def test_interval_is_students():
+    assert summarise([1.0, 2.0, 3.0])["interval"] == pytest.approx([2 - 2.484, 2 + 2.484], abs=1e-3)
+    assert summarise([1.5])["interval"] == [1.5, 1.5]
+
+
+def test_a_score_within_the_seeds_spread_is_not_called_different():
+    def entry(values, floor, better="lower"):
+        return {
+            "better": better,
+            "values": values,
+            "floor": {"values": floor},
+            "ceiling": {"values": [1.0 if better == "lower" else 0.0] * 3},
+        }
+
+    assert judge_score(entry([0.10, 0.11, 0.12], [0.10, 0.11, 0.12]))["word"] == "at the floor"
+    assert judge_score(entry([0.1, 0.2, 0.9], [0.1, 0.2, 0.15]))["word"] == "unclear, add seeds"
+    assert judge_score(entry([0.5, 0.51, 0.52], [0.1, 0.11, 0.12]))["word"] == "clearly different"
+    assert judge_score(entry([0.9, 0.91, 0.9], [0.9, 0.9, 0.91], "higher"))["position"] < 0.01
+
+
+def test_fingerprint_is_of_the_contents_not_of_the_order():
+    windows = waves(30)
+    assert caches.fingerprint(windows) == caches.fingerprint(windows[::-1])
+    assert caches.fingerprint(windows) != caches.fingerprint(windows[1:])
+    assert caches.fingerprint(windows) != caches.fingerprint(windows + 1e-6)
+
+
+def test_damaged_cache_counts_as_empty(tmp_path):
+    (tmp_path / "bounds-k.json").write_text("{broken")
+    (tmp_path / "encoder-k.safetensors").write_bytes(b"\x00" * 20)
+    cache = caches.Cache(tmp_path)
+    assert cache.bounds("k") == {}
+    assert cache.encoder("k", ts2vec.init(np.random.default_rng(0), 16, 4)) is None
+
+
+def test_cached_encoder_comes_back_as_it_was(tmp_path):
+    params = ts2vec.init(np.random.default_rng(7), 16, 4)
+    cache = caches.Cache(tmp_path)
+    cache.keep_encoder("k", params)
+    back = cache.encoder("k", ts2vec.init(np.random.default_rng(0), 16, 4))
+    windows = waves(10)
+    np.testing.assert_array_equal(ts2vec.encode(back, windows), ts2vec.encode(params, windows))
+    assert cache.encoder("k", ts2vec.init(np.random.default_rng(0), 16, 3)) is None

@@ -9,8 +9,8 @@ _GOAL = 0.5
 def chunk_length(seconds_a_step: float, log_every: int) -> int:
     """Returns how many steps fill half a second: a divisor or a multiple of ``log_every``.
 
-    So chunks end where a line of metrics is due, and between dispatches the host's work, about a
-    millisecond, stays far under 2 % of the time; and a signal is heard within a second.
+    So chunks end where a line of metrics is due, the host's work between two of them is a small
+    part of the time (``idle`` in the metrics says how small), and a signal need not wait long.
     """
     wanted = max(int(_GOAL / max(seconds_a_step, 1e-9)), 1)
     if wanted >= log_every:

@@ -118,13 +118,14 @@ def _train() -> ConfigDict:
     train.decay = "cosine"  # plateau, constant
     train.plateau_factor = 0.5
     train.plateau_patience = 4000
+    train.plateau_threshold = 1e-4  # a smaller relative fall counts as none
     train.final_rate = 0.01  # of learning_rate, where the cosine ends
     train.beta2 = 0.999  # of Adam
     train.weight_decay = 0.0
     train.clip = 1.0
     train.accumulate = 1
     train.ema = 0.999
-    train.chunk = 50  # steps a dispatch
+    train.chunk = 0  # steps a dispatch; 0 chooses from what the first steps measure
     train.checkpoint_every = 2000
     train.keep = 3
     train.log_every = 200
@@ -186,6 +187,7 @@ def _as_in_the_paper(config: ConfigDict) -> None:
             "steps": 18_000,
             "learning_rate": 8e-4,
             "decay": "plateau",
+            "plateau_threshold": 0.1,
             "beta2": 0.96,
             "accumulate": 2,
             "ema": 0.9995,

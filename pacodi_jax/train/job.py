@@ -92,6 +92,7 @@ def build_optimiser(config: ConfigDict) -> Any:
         floor=wanted.final_rate,
         patience=wanted.plateau_patience,
         factor=wanted.plateau_factor,
+        threshold=wanted.plateau_threshold,
         beta2=wanted.beta2,
         weight_decay=wanted.weight_decay,
         clip=wanted.clip,

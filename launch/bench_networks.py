@@ -7,8 +7,9 @@
     python launch/bench_networks.py small      a training step of a small model, and its compilation
 
 Everything is timed in turn, round by round, and ratios are taken within a round: another
-program on the machine then slows both sides of a ratio. PyTorch is no dependency; a copy
-elsewhere is found through PYTHONPATH.
+program on the machine then slows both sides of a ratio. On a busy machine give it one core
+(`taskset -c 0`, OMP_NUM_THREADS=1) and read the ratio of CPU times. PyTorch is no dependency; a
+copy elsewhere is found through PYTHONPATH.
 """
 
 import importlib.util
@@ -64,18 +65,19 @@ def forward(network: Any, length: int, batch: int) -> Callable[[], Any]:
 
 def compare(title: str, first: Callable[[], Any], second: Callable[[], Any]) -> None:
     """Prints both times and their ratio; each program runs twice and the second run counts."""
-    times = np.zeros((ROUNDS, 2))
-    for one in times:
+    wall, cpu = np.zeros((2, ROUNDS, 2))
+    for one in range(ROUNDS):
         for i, program in enumerate((first, second)):
             program()
-            start = time.perf_counter()
+            start = time.perf_counter(), time.process_time()
             program()
-            one[i] = 1e3 * (time.perf_counter() - start)
-    middle = np.median(times, axis=0)
-    low, ratio, high = np.quantile(times[:, 1] / times[:, 0], [0.25, 0.5, 0.75])
+            wall[one, i] = 1e3 * (time.perf_counter() - start[0])
+            cpu[one, i] = 1e3 * (time.process_time() - start[1])
+    middle = np.median(wall, axis=0)
+    low, ratio, high = np.quantile(wall[:, 1] / wall[:, 0], [0.25, 0.5, 0.75])
     print(
-        f"{title:42s} {middle[0]:9.1f} ms {middle[1]:9.1f} ms   "
-        f"second/first {ratio:.2f} ({low:.2f}-{high:.2f})",
+        f"{title:36s} {middle[0]:8.1f} ms {middle[1]:8.1f} ms   second/first {ratio:.2f} "
+        f"({low:.2f}-{high:.2f}), CPU time {np.median(cpu[:, 1] / cpu[:, 0]):.2f}",
         flush=True,
     )
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from pacodi_jax import report
 from pacodi_jax.data import files
@@ -19,6 +18,7 @@ from pacodi_jax.metrics.cache import Cache, default_folder
 from pacodi_jax.metrics.draws import prepare
 from pacodi_jax.metrics.panel import score_panel
 from pacodi_jax.metrics.registry import Budget
+from pacodi_jax.report.progress import progress_bar
 
 WINDOW = "window"
 
@@ -120,13 +120,7 @@ def run(arguments: argparse.Namespace) -> list[Path]:
         _same_names(names, others, arguments.held_out)
     prepare(real, synthetic, held_out, names)
     protocol = arguments.protocol + (" (quick)" if arguments.quick else "")
-    with tqdm(desc="scoring", unit="score", disable=not sys.stderr.isatty()) as bar:
-
-        def progress(done: int, total: int, label: str) -> None:
-            bar.total = total
-            bar.set_postfix_str(label.split("/")[0])
-            bar.update(done - bar.n)
-
+    with progress_bar() as progress:
         panel = score_panel(
             real,
             synthetic,

@@ -112,7 +112,7 @@ def windows(real: np.ndarray, synthetic: np.ndarray, title: str) -> Figure:
 
 
 def matrix(values: np.ndarray, title: str, names: list[str]) -> Figure:
-    """A correlation matrix ``(C, C)``: orange negative, purple positive, numbers if they fit."""
+    """A correlation matrix ``(C, C)``: purple negative, orange positive, numbers if they fit."""
     figure, axes = canvas(height=3.4)
     axis = axes[0, 0]
     image = axis.imshow(values, cmap="PuOr_r", vmin=-1, vmax=1)

@@ -12,6 +12,7 @@ from pacodi_jax import pictures, report
 from pacodi_jax.checkpoint import write_text
 from pacodi_jax.data import Dataset
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.metrics import memorisation
 from pacodi_jax.metrics.cache import Cache, default_folder
 from pacodi_jax.metrics.panel import score_panel
 from pacodi_jax.metrics.registry import Budget
@@ -111,6 +112,7 @@ def write_scores(
             progress=progress,
         )
     panel["model"] = trained.card
+    panel["memorisation"] = memorisation.audit(real, dataset.train.starts, synthetic, held_out)
     print("\n".join(panel["verdict"]))
     return report.write(
         folder, f"{recipe.source} by {trained.card['model']}", panel, real, synthetic

@@ -58,3 +58,47 @@ def sides(
         return reference, windows.real[:size]
     rows = np.random.default_rng((seed, 1)).permutation(len(windows.synthetic))[:size]
     return reference, windows.synthetic[rows]
+
+
+def audit(
+    train: np.ndarray,
+    starts: np.ndarray,
+    synthetic: np.ndarray,
+    held_out: np.ndarray,
+    *,
+    limit: int = 3000,
+) -> dict[str, float]:
+    """Median distances to the nearest training window, of synthetic and of real windows.
+
+    Windows cut with stride 1 overlap, so a training window's nearest neighbour is itself one step
+    later. The yardstick is therefore its nearest neighbour at least L steps away, in the whole
+    series: a generator that copies stays below it.
+
+    Args:
+      train: ``(N, L, C)``, what the generator saw.
+      starts: ``(N,)``, the row at which each of them begins.
+      synthetic: ``(M, L, C)``.
+      held_out: ``(H, L, C)``, real windows it did not see.
+      limit: at most so many windows of each kind are looked up, evenly spread.
+
+    Returns:
+      Medians ``synthetic``, ``train_apart`` and ``held_out`` of root mean squared distances, after
+      min–max scaling by train; and ``ratio``, the first over the second.
+    """
+    low, high = train.min(axis=(0, 1)), train.max(axis=(0, 1))
+    span = np.where(high > low, high - low, 1.0)
+    train, synthetic, held_out = ((part - low) / span for part in (train, synthetic, held_out))
+    chosen, seen, unseen = (
+        np.unique(np.linspace(0, len(part) - 1, min(limit, len(part))).astype(int))
+        for part in (synthetic, train, held_out)
+    )
+    places, length = (starts[seen], starts), train.shape[1]
+    medians = {
+        "synthetic": np.median(neighbours.nearest(synthetic[chosen], train)[0]),
+        "train_apart": np.median(
+            neighbours.nearest(train[seen], train, places=places, apart=length)[0]
+        ),
+        "held_out": np.median(neighbours.nearest(held_out[unseen], train)[0]),
+    }
+    found = {name: float(value) for name, value in medians.items()}
+    return found | {"ratio": found["synthetic"] / max(found["train_apart"], 1e-12)}

@@ -42,7 +42,11 @@ def _squared_distances(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def nearest(
-    windows: np.ndarray, others: np.ndarray, k: int = 1, leave_out_self: bool = False
+    windows: np.ndarray,
+    others: np.ndarray,
+    k: int = 1,
+    places: tuple[np.ndarray, np.ndarray] | None = None,
+    apart: int = 1,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The distance of each of ``windows`` to the k-th nearest of ``others``, per coordinate.
 
@@ -50,7 +54,8 @@ def nearest(
       windows: ``(N, L, C)``.
       others: ``(M, L, C)``.
       k: which neighbour, from 1.
-      leave_out_self: ``others`` is ``windows`` and no window is its own neighbour.
+      places: ``(N,)`` and ``(M,)``, where the windows lie, if some pairs shall not count.
+      apart: how far apart two places must be for their windows to count as neighbours.
 
     Returns:
       Root mean squared distance ``(N,)`` and the neighbour's row ``(N,)``.
@@ -59,13 +64,19 @@ def nearest(
     distances, found = [], []
     for start in range(0, len(queries), CHUNK):
         squares = _squared_distances(queries[start : start + CHUNK], rows)
-        if leave_out_self:
-            here = np.arange(len(squares))
-            squares[here, start + here] = np.inf
+        if places is not None:
+            own = places[0][start : start + CHUNK, None]
+            squares[np.abs(own - places[1][None]) < apart] = np.inf
         order = np.argpartition(squares, k - 1, axis=1)[:, k - 1]
         found.append(order)
         distances.append(np.take_along_axis(squares, order[:, None], axis=1)[:, 0])
     return np.sqrt(np.concatenate(distances) / queries.shape[1]), np.concatenate(found)
+
+
+def _nearest_other(windows: np.ndarray, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """:func:`nearest` among the windows themselves, none being its own neighbour."""
+    rows = np.arange(len(windows))
+    return nearest(windows, windows, k, (rows, rows))
 
 
 def nearest_neighbour(
@@ -82,7 +93,7 @@ def nearest_neighbour(
     """
     distance, row = nearest(synthetic, train)
     if held_out is None:
-        reference, _ = nearest(train, train, leave_out_self=True)
+        reference, _ = _nearest_other(train)
     else:
         reference, _ = nearest(held_out, train)
     middle = float(np.maximum(np.median(reference), np.finfo(np.float32).tiny))
@@ -95,7 +106,7 @@ def _inside_balls(real: np.ndarray, synthetic: np.ndarray) -> np.ndarray:
 
     The ball reaches to the real window's fifth nearest real neighbour.
     """
-    radius, _ = nearest(real, real, k=NEIGHBOURS, leave_out_self=True)
+    radius, _ = _nearest_other(real, k=NEIGHBOURS)
     squares = _squared_distances(_flatten(real), _flatten(synthetic))
     return squares <= (radius**2 * real[0].size)[:, None]
 

@@ -3,6 +3,7 @@ import pytest
 
 from pacodi_jax import metrics
 from pacodi_jax.metrics.correlation import autocorrelation, cross_correlation
+from pacodi_jax.metrics.memorisation import audit
 from pacodi_jax.metrics.spectral import phase_coherence
 from tests.metrics.windows import waves
 
@@ -120,3 +121,27 @@ def test_density_and_coverage_are_one_for_real_and_zero_far_away():
     assert metrics.coverage(real, other, seed=0) > 0.9
     assert metrics.density(real, other + 9, seed=0) == 0.0
     assert metrics.coverage(real, np.repeat(other[:1], 50, 0), seed=0) < 0.1
+
+
+def test_the_audit_tells_copies_from_new_windows_where_windows_overlap():
+    rng = np.random.default_rng(0)
+    series = np.cumsum(rng.normal(size=(700, 2)), axis=0)
+    starts = np.arange(400)
+    train = series[starts[:, None] + np.arange(16)]
+    held_out = series[np.arange(450, 684)[:, None] + np.arange(16)]
+    copied = audit(train, starts, train[::2] + 1e-6, held_out)
+    assert copied["ratio"] < 1e-3
+    # Every tenth window against the rest, those nearer than 16 steps left out: the yardstick itself.
+    apart = [
+        np.sqrt(
+            ((train[i] - train[np.abs(starts - i) >= 16]) ** 2 / span(train)).mean((1, 2)).min()
+        )
+        for i in range(400)
+    ]
+    assert copied["train_apart"] == pytest.approx(np.median(apart), rel=1e-5)
+    assert copied["held_out"] > copied["train_apart"]
+
+
+def span(windows: np.ndarray) -> np.ndarray:
+    """The squared min–max span of each channel."""
+    return (windows.max((0, 1)) - windows.min((0, 1))) ** 2

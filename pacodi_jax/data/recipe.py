@@ -41,6 +41,7 @@ class Recipe:
       id_dtype: its type.
       attributes: the static columns.
       text: the caption column's name, or ``None``.
+      columns: every column of the user's table, in order.
     """
 
     source: str
@@ -59,6 +60,7 @@ class Recipe:
     id_dtype: str
     attributes: tuple[Attribute, ...]
     text: str | None
+    columns: tuple[str, ...] = ()
 
     @property
     def live_channels(self) -> tuple[str, ...]:
@@ -97,6 +99,7 @@ class Recipe:
                 levels = None if a["levels"] is None else tuple(a["levels"])
                 known.append(Attribute(**{**a, "levels": levels}))
             fields |= {k: tuple(fields[k]) for k in ("channels", "dtypes")}
+            fields["columns"] = tuple(fields.get("columns", ()))  # older recipes have none
             return cls(**fields, scaler=Scaler(**scaler), clock=clock, attributes=tuple(known))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise PacodiError(f"this is not a data recipe: {error}") from error
@@ -124,7 +127,7 @@ class Recipe:
         ids: Sequence[Any] | None = None,
         static: pd.DataFrame | None = None,
     ) -> pd.DataFrame:
-        """Writes windows as a table: ``window``, time, id, static columns, then the channels.
+        """Writes windows as a table: ``window``, then the user's columns in the user's order.
 
         Args:
           windows: scaled ``(N, L, C_live)``.
@@ -154,7 +157,9 @@ class Recipe:
         flat = values.reshape(count * length, -1)
         for i, (name, dtype) in enumerate(zip(self.channels, self.dtypes, strict=True)):
             columns[name] = writing.as_dtype(flat[:, i], dtype)
-        return pd.DataFrame({k: pd.Series(v).reset_index(drop=True) for k, v in columns.items()})
+        ordered = [WINDOW, *(c for c in self.columns if c in columns)]
+        ordered += [c for c in columns if c not in ordered]
+        return pd.DataFrame({k: pd.Series(columns[k]).reset_index(drop=True) for k in ordered})
 
     def _default_stamps(self, count: int, length: int) -> pd.Index:
         assert self.clock is not None

@@ -1,5 +1,7 @@
 """Table → windows → scaled → unscaled → table is the input, in the user's types and units."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -52,7 +54,7 @@ def test_a_mixed_table_with_ids_gaps_and_zones_comes_back(tmp_path, ending):
     assert found.report.added_rows == 3
     table = pd.concat([getattr(found, part).to_table() for part in PARTS])
     assert list(table.columns) == [
-        "window", "when", "site", "grade", "load", "count", "small", "limit", "open",
+        "window", "site", "when", "load", "grade", "count", "small", "limit", "open",
     ]  # fmt: skip
     source = files.read_table(path)
     table["when"] = pd.to_datetime(table["when"], utc=True)
@@ -147,6 +149,24 @@ def test_a_recipe_survives_json_exactly(tmp_path):
     for text in ("", "{}", "[1]", '{"scaler": 3}'):
         with pytest.raises(data.recipe.PacodiError, match="not a data recipe"):
             data.Recipe.from_json(text)
+
+
+def test_a_recipe_written_before_the_order_was_kept_still_loads(tmp_path):
+    path = writing.write_table(tables.mixed(), tmp_path / "t.parquet")
+    found = data.load("table", path=path, length=6, time="when", id="site", static=["grade"])
+    fields = json.loads(found.recipe.to_json())
+    del fields["columns"]
+    table = data.Recipe.from_json(json.dumps(fields)).to_table(found.train.take([0]))
+    assert set(table.columns) == {
+        "window",
+        "site",
+        "when",
+        "load",
+        "count",
+        "small",
+        "limit",
+        "open",
+    }
 
 
 def test_ready_made_windows_are_split_whole(tmp_path):

@@ -56,6 +56,23 @@ def _flags() -> flags.FlagValues:
     return values
 
 
+def _parse(values: flags.FlagValues, argv: Sequence[str]) -> None:
+    """Reads the flags and the config; a config is code, and what it raises is a mistake in it."""
+    try:
+        rest = values(list(argv))
+        if values.config is not None:
+            values.config.to_dict()  # a file that could not be read shows only when it is used
+    except (flags.Error, OSError) as error:  # a config's own error comes wrapped in its traceback
+        last = str(error).strip().splitlines()[-1].strip()
+        raise PacodiError(last.removeprefix("pacodi_jax.errors.PacodiError: ")) from error
+    except Exception as error:
+        said = " ".join(str(error).split())
+        raise PacodiError(f"--config: {type(error).__name__}: {said}") from error
+    choose("command", rest[1] if len(rest) > 1 else "", {"describe": None})
+    if len(rest) > 2:
+        raise PacodiError(f"unexpected argument {rest[2]!r}; every option begins with --")
+
+
 def _options(values: flags.FlagValues) -> dict[str, Any]:
     """The arguments of ``load``: from the config if there is one, then from single flags."""
     names = set(inspect.signature(data.load).parameters)
@@ -65,6 +82,8 @@ def _options(values: flags.FlagValues) -> dict[str, Any]:
             raise PacodiError("the config has no data section")
         section = values.config.data.to_dict()
         options |= {k: v for k, v in section.items() if k in names and v not in (None, "", ())}
+        if "seed" in values.config:
+            options["seed"] = values.config.seed  # as training does
     given = {name: values[name].value for name in names & set(values)}
     options |= {name: value for name, value in given.items() if value is not None}
     for name in ("source", "length"):
@@ -89,12 +108,11 @@ def main(argv: Sequence[str]) -> int:
         if "--help" in argv or "-h" in argv:
             print(f"{__doc__}\n{values.main_module_help() or values.get_help()}")
             return 0
-        rest = values(list(argv))
-        choose("command", rest[1] if len(rest) > 1 else "", {"describe": None})
+        _parse(values, argv)
         found = data.load(**_options(values))
         picture = describe.picture(found, values.png)
         print(f"{describe.text(found)}\n\npicture     {picture}")
-    except (PacodiError, flags.Error, OSError) as error:
+    except (PacodiError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0

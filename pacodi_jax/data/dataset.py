@@ -13,7 +13,7 @@ from pacodi_jax.data import scaling as scalers
 from pacodi_jax.data.fingerprint import fingerprint
 from pacodi_jax.data.recipe import WINDOW, Recipe
 from pacodi_jax.data.sources import Source, read
-from pacodi_jax.data.table import Table
+from pacodi_jax.data.table import Table, surely_finite
 from pacodi_jax.data.windows import WindowSet
 from pacodi_jax.errors import PacodiError, choose
 
@@ -152,6 +152,7 @@ def load(
     recipe = _recipe(found, source, protocol, split, scaling, length, scaler, known, text)
     report = _report(found, table, filled, starts, length, recipe)
     series = scaler.scale(table.values)
+    _check_scaled(series, recipe.live_channels)
     table = replace(table, values=series)
     sets = [WindowSet(series, begin, length, recipe, table) for begin in starts]
     return Dataset(sets[0], sets[1], sets[2], recipe, digest, report)
@@ -165,8 +166,22 @@ def _check(length: int, stride: int, protocol: str, split: str, max_gap: int) ->
     ):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < lowest:
             raise PacodiError(f"{name}={value!r} must be a whole number of at least {lowest}")
+        if value >= 2**31:
+            raise PacodiError(f"{name}={value} is beyond any series; it must be below 2**31")
     choose("protocol", protocol, dict.fromkeys(PROTOCOLS))
     choose("split", split, dict.fromkeys(SPLITS))
+
+
+def _check_scaled(series: np.ndarray, names: tuple[str, ...]) -> None:
+    """Refuses values so far from train that float32 cannot hold them once they are scaled."""
+    if surely_finite(series):
+        return
+    far = np.argwhere(~np.isfinite(series))
+    if len(far):
+        raise PacodiError(
+            f"column {names[far[0][1]]!r} holds a value that is too far from those of train to be "
+            "scaled; correct it, or mark it as missing"
+        )
 
 
 def _recipe(
@@ -205,6 +220,7 @@ def _recipe(
         id_dtype="" if table.ids is None else str(pd.Series(table.ids).dtype),
         attributes=known,
         text=text or None,
+        columns=table.columns,
     )
 
 

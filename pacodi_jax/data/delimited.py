@@ -60,7 +60,7 @@ def _plain(data: bytes) -> bytes:
         raise PacodiError(f"line {line} holds a NUL byte: this is not text, or it is damaged")
     if not data.strip():
         raise PacodiError("there is nothing in it but white space")
-    return data
+    return data if b"\n" in data else data.replace(b"\r", b"\n")
 
 
 def _first_lines(data: bytes) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -145,12 +146,18 @@ def picture(data: Dataset, path: str | os.PathLike[str], seed: int = 0) -> Path:
     axes[-1][1].set_xlabel("cycles a window")
     axes[0][1].legend(frameon=False)
     figure.suptitle(data.recipe.label)
+    with warnings.catch_warnings():  # a name in a script that the font lacks is drawn as boxes
+        warnings.filterwarnings("ignore", "Glyph")
+        return _save(figure, path)
+
+
+def _save(figure: Figure, path: str | os.PathLike[str]) -> Path:
     return writing.atomically(Path(path), lambda name: figure.savefig(name, dpi=110, format="png"))
 
 
 def _spectra(axis: Any, data: Dataset, channel: int) -> None:
     for label, part in (("train", data.train), ("held-out", data.held_out)):
         if len(part):
-            windows = _some(part)[..., channel]
+            windows = _some(part)[..., channel].astype(np.float64)
             power = (np.abs(np.fft.rfft(windows, norm="ortho", axis=1)) ** 2).mean(0)
             axis.semilogy(np.maximum(power, 1e-12), label=label)

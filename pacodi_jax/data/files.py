@@ -189,6 +189,9 @@ def read_table(
             table = delimited.parse(data, delimiter, decimal, header, missing or [])
         except (PacodiError, pa.ArrowException, ValueError, csv.Error) as error:
             raise PacodiError(f"{found}: {error}") from error
+    twice = sorted({n for n in table.column_names if table.column_names.count(n) > 1})
+    if twice:
+        raise PacodiError(f"{found} names a column twice: {', '.join(map(repr, twice))}")
     if columns is not None:
         for column in columns:
             if column not in table.column_names:

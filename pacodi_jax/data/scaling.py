@@ -39,8 +39,9 @@ class Scaler(NamedTuple):
         for begin in range(0, len(values), _BLOCK):
             block = values[begin : begin + _BLOCK]
             block = block if live.all() else block[:, live]
-            block = (block - offset) / factor
-            out[begin : begin + _BLOCK] = np.where(np.isnan(block), 0, block)
+            with np.errstate(over="ignore"):
+                block = (block - offset) / factor
+                out[begin : begin + _BLOCK] = np.where(np.isnan(block), 0, block)
         return out
 
     def unscale(self, windows: np.ndarray) -> np.ndarray:

@@ -62,7 +62,10 @@ def parse(frame: pd.DataFrame, columns: tuple[str, ...], format: str | None) -> 
 
 def _from_text(text: pd.Series, columns: tuple[str, ...], format: str | None) -> Stamps:
     found = plain(format or find_format(text, columns))
-    stamps = pd.to_datetime(text, format=found, errors="coerce", utc="%z" in found)
+    try:
+        stamps = _read(text, found)
+    except ValueError as error:
+        raise PacodiError(f"time_format={format!r}: {error}") from error
     bad = np.flatnonzero(stamps.isna())
     if bad.size:
         raise PacodiError(

@@ -4,10 +4,13 @@ import gzip
 import io
 import os
 import re
+import sys
 import zipfile
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from pacodi_jax.data import catalogue, files
@@ -49,6 +52,13 @@ def _lying_npz() -> bytes:
 def _parquet(rows=100) -> bytes:
     buffer = io.BytesIO()
     tables.hourly(rows).to_parquet(buffer)
+    return buffer.getvalue()
+
+
+def _twice() -> bytes:
+    buffer = io.BytesIO()
+    column = pa.array(range(80))
+    pyarrow.parquet.write_table(pa.table([column, column], ["a", "a"]), buffer)
     return buffer.getvalue()
 
 
@@ -148,6 +158,15 @@ CASES = {
     "a path as a source": ("t.csv", GOOD.encode(), ["--source=../../etc/passwd"], "unknown"),
     "roles for a known source": ("t.csv", GOOD.encode(), ["--source=etth1", "--id=a"], "belongs"),
     "not the published file": ("t.csv", GOOD.encode(), ["--source=etth1"], "wrong checksum"),
+    "a value far beyond train": ("t.csv", (GOOD + "1e300,3\n").encode(), [], "'a'.* too far"),
+    "a stride beyond any file": ("t.csv", GOOD.encode(), [f"--stride={10**20}"], "below 2..31"),
+    "a length beyond any file": ("t.csv", GOOD.encode(), [f"--length={10**20}"], "below 2..31"),
+    "a stamp format that is none": (
+        "t.csv", _stamps("2020-01-01"), ["--time=t", "--time_format=%Q"], "time_format='%Q'"
+    ),
+    "parquet with a name twice": ("t.parquet", _twice, [], "twice: 'a'"),
+    "a word too many": ("t.csv", GOOD.encode(), ["more"], "unexpected argument 'more'"),
+    "object in an archive": ("t.npz", _npz(np.array([{}, 1], object)), [], "pickled objects"),
     "a missing config": ("t.csv", GOOD.encode(), ["--config=nowhere.py"], "nowhere.py"),
 }  # fmt: skip
 
@@ -174,6 +193,41 @@ def test_a_mistake_is_named_and_leaves_nothing_behind(case, tmp_path, capsys, mo
 
 def test_there_are_at_least_sixty_cases():
     assert len(CASES) >= 60
+
+
+CONFIG = """
+from ml_collections import ConfigDict
+def get_config():
+    return ConfigDict(dict(data=dict(source="sines", length=8))).lock()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "override", "words"),
+    [
+        ("syntax", "def get_config(:\n", "", "SyntaxError.*line 1"),
+        ("division", "def get_config():\n    return 1 / 0\n", "", "division by zero"),
+        ("refusal", "def get_config():\n    raise ValueError('a < 1')\n", "", "a < 1"),
+        ("setting", CONFIG, "--config.data.lenght=4", "length"),
+        ("value", CONFIG, "--config.data.length=long", "long"),
+    ],
+)
+def test_a_mistake_in_a_config_is_one_line(
+    name, code, override, words, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    config = tmp_path / f"{name}.py"
+    config.write_text(code)
+    given = [f"--config={config}", *([override] if override else [])]
+    monkeypatch.setattr(sys, "argv", ["data", *given])
+    result, output = _run(capsys, *given)
+    assert result == 2
+    assert output.err.startswith("error: ")
+    assert output.err.count("\n") == 1
+    assert "Traceback" not in output.err
+    assert re.search(words, output.err), output.err
+    assert output.out == ""
+    assert not list(tmp_path.glob("*.png"))
 
 
 @pytest.mark.parametrize(

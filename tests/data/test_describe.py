@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+from pacodi_jax import data
 from pacodi_jax.data.__main__ import main
 from tests.data import tables
 
@@ -63,10 +64,13 @@ def test_a_config_is_described_and_flags_override_it(tmp_path, capsys, monkeypat
     config.write_text(
         "from ml_collections import ConfigDict\n"
         "def get_config():\n"
-        "  return ConfigDict(dict(data=dict(source='sines', length=8, batch=3, path='')))\n"
+        "  data = dict(source='sines', length=8, batch=3, path='')\n"
+        "  return ConfigDict(dict(data=data, seed=7))\n"
     )
     png = f"--png={tmp_path / 'd.png'}"
-    assert "each 8 steps" in _describe(capsys, f"--config={config}", png)
+    text = _describe(capsys, f"--config={config}", png)
+    assert "each 8 steps" in text
+    assert data.load("sines", length=8, seed=7).fingerprint in text
     assert "each 12 steps" in _describe(capsys, f"--config={config}", "--length=12", png)
     override = "--config.data.length=10"
     monkeypatch.setattr(sys, "argv", ["data", f"--config={config}", override])

@@ -84,6 +84,12 @@ def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path):
     assert list(files.read_table(path).columns) == ["a", "b"]
 
 
+def test_lines_that_end_in_a_carriage_return_are_lines(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"a,b\r1,2\r3,4\r")
+    assert files.read_table(path)["b"].tolist() == [2, 4]
+
+
 def test_columns_are_chosen_in_order_and_missing_ones_named(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("alpha,beta\n1,2\n")

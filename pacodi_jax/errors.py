@@ -37,3 +37,19 @@ def choose(argument: str, name: str, choices: Mapping[str, _Value]) -> _Value:
             f"{argument}={name!r} is unknown; accepted: {accepted}.{nearest(name, choices)}"
         )
     return choices[name]
+
+
+class Registry(dict[str, _Value]):
+    """A dict of choices: ``registry[name]`` refuses an unknown name as :func:`choose` does.
+
+    Args:
+      argument: what is chosen, for example ``"solver"``.
+      choices: every accepted name and its value.
+    """
+
+    def __init__(self, argument: str, choices: Mapping[str, _Value]) -> None:
+        super().__init__(choices)
+        self.argument = argument
+
+    def __missing__(self, name: str) -> _Value:
+        return choose(self.argument, name, self)

@@ -5,23 +5,28 @@
 
 from collections.abc import Callable
 
+from pacodi_jax.errors import Registry
 from pacodi_jax.solvers.ancestral import ancestral
 from pacodi_jax.solvers.ddim import ddim
-from pacodi_jax.solvers.dpmpp_2m import dpmpp_2m, sde_dpmpp_2m
+from pacodi_jax.solvers.dpmpp_2m import dpmpp_2m
 from pacodi_jax.solvers.euler_maruyama import euler_maruyama
 from pacodi_jax.solvers.grids import GRIDS, time_grid
 from pacodi_jax.solvers.heun import heun
 from pacodi_jax.solvers.rule import Problem, StepRule, draw
+from pacodi_jax.solvers.sde_dpmpp_2m import sde_dpmpp_2m
 from pacodi_jax.solvers.wiener_ab2 import wiener_ab2
 
-SOLVERS: dict[str, Callable[..., StepRule]] = {
-    "ancestral": ancestral,
-    "ddim": ddim,
-    "euler_maruyama": euler_maruyama,
-    "heun": heun,
-    "dpmpp_2m": dpmpp_2m,
-    "sde_dpmpp_2m": sde_dpmpp_2m,
-    "wiener_ab2": wiener_ab2,
-}
+SOLVERS: Registry[Callable[..., StepRule]] = Registry(
+    "solver",
+    {
+        "ancestral": ancestral,
+        "ddim": ddim,
+        "euler_maruyama": euler_maruyama,
+        "heun": heun,
+        "dpmpp_2m": dpmpp_2m,
+        "sde_dpmpp_2m": sde_dpmpp_2m,
+        "wiener_ab2": wiener_ab2,
+    },
+)
 
 __all__ = ["GRIDS", "SOLVERS", "Problem", "StepRule", "draw", "time_grid"]

@@ -1,4 +1,4 @@
-"""DPM-Solver++ (2M), the multistep exponential integrators, without noise and with it."""
+"""DPM-Solver++(2M): a multistep exponential integrator of the probability-flow ODE in log-SNR."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,6 @@ import jax
 import jax.numpy as jnp
 
 from pacodi_jax.solvers.rule import Problem, StepRule
-from pacodi_jax.spectrum import sample_noise
 from pacodi_jax.types import Array, Key, Quadratures, Schedule
 
 
@@ -17,7 +16,8 @@ class Memory(NamedTuple):
     width: Array
 
 
-def _init(problem: Problem, state: Quadratures, t: Array) -> Memory:
+def init(problem: Problem, state: Quadratures, t: Array) -> Memory:
+    """Remembers nothing yet."""
     return Memory(jax.tree.map(jnp.zeros_like, state), jnp.zeros_like(t))
 
 
@@ -26,7 +26,7 @@ def log_snr(schedule: Schedule, t: Array) -> Array:
     return jnp.log(schedule.alpha(t)) - jnp.log(schedule.sigma(t))
 
 
-def _extrapolate(clean: Quadratures, memory: Memory, width: Array) -> Quadratures:
+def extrapolate(clean: Quadratures, memory: Memory, width: Array) -> Quadratures:
     """x̂₀ carried half a step ahead: D = x̂₀ + (h/2h₋) (x̂₀ − x̂₀₋); the first step has no slope."""
     known = memory.width > 0
     slope = jnp.where(known, width / (2 * jnp.where(known, memory.width, 1)), 0)
@@ -45,36 +45,9 @@ def dpmpp_2m() -> StepRule:
         schedule = problem.schedule
         width = log_snr(schedule, s) - log_snr(schedule, t)
         clean = problem.denoiser(state, t).clean
-        ahead = _extrapolate(clean, carry, width)
+        ahead = extrapolate(clean, carry, width)
         kept = schedule.sigma(s) / schedule.sigma(t)
         gained = -schedule.alpha(s) * jnp.expm1(-width)
         return Memory(clean, width), jax.tree.map(lambda x, d: kept * x + gained * d, state, ahead)
 
-    return StepRule(step, _init)
-
-
-def sde_dpmpp_2m() -> StepRule:
-    """x_s = (σ_s/σ_t) e^{−h} x_t + α_s (1 − e^{−2h}) D + σ_s √(1 − e^{−2h}) √V ξ.
-
-    The stochastic member (Lu et al., 2022): exact for a constant x̂₀, second order in x̂₀'s drift.
-    """
-
-    def step(
-        problem: Problem, key: Key, carry: Memory, state: Quadratures, t: Array, s: Array
-    ) -> tuple[Memory, Quadratures]:
-        schedule = problem.schedule
-        width = log_snr(schedule, s) - log_snr(schedule, t)
-        clean = problem.denoiser(state, t).clean
-        ahead = _extrapolate(clean, carry, width)
-        kept = schedule.sigma(s) / schedule.sigma(t) * jnp.exp(-width)
-        gained = -jnp.expm1(-2 * width)
-        spread = schedule.sigma(s) * jnp.sqrt(gained)
-        noise = sample_noise(key, problem.variance, state.real.shape[1])
-        return Memory(clean, width), jax.tree.map(
-            lambda x, d, e: kept * x + schedule.alpha(s) * gained * d + spread * e,
-            state,
-            ahead,
-            noise,
-        )
-
-    return StepRule(step, _init)
+    return StepRule(step, init)

@@ -81,6 +81,12 @@ class Process(NamedTuple):
 
         return evaluate
 
+    def noisy(self, schedule: Schedule, t: float) -> Law:
+        """The law at time t: mean αm, covariance α²C + σ²V."""
+        alpha, sigma = schedule.alpha(t), schedule.sigma(t)
+        noise = jnp.diag(jnp.asarray(self.noise))
+        return Law(alpha * self.law.mean, alpha**2 * self.law.covariance + sigma**2 * noise)
+
     def moments(self) -> wiener.Moments:
         """The exact mean and diagonal variance; dead slots get an arbitrary positive one."""
         diagonal = np.diag(np.asarray(self.law.covariance))

@@ -19,6 +19,7 @@ from tests.core.gaussian import (
     circulant,
     covariance_error,
     entry_error,
+    mean_error,
     prior,
     propagate,
     propagator,
@@ -50,6 +51,27 @@ def _order(name: str, grid: str, process: Process) -> float:
 )
 def test_order_of_convergence_is_the_stated_one(x64, name, least, grid):
     assert _order(name, grid, asymmetric(8)) >= least
+
+
+@pytest.mark.parametrize(
+    ("name", "grid", "least"),
+    [
+        ("ancestral:small", "log_snr", 0.9),
+        ("ancestral:large", "log_snr", 0.9),
+        ("euler_maruyama", "uniform", 0.9),
+        ("sde_dpmpp_2m", "log_snr", 1.8),
+    ],
+)
+def test_order_of_convergence_in_law_is_the_stated_one(x64, name, grid, least):
+    """Mean and covariance from the exact law at t = 1 to that at 1e-3, 80 against 320 steps."""
+    process, short = asymmetric(8), schedule.vp(t_min=1e-3)
+    rule = build_rule(name, process)._replace(finish=lambda problem, carry, state, t: state)
+    run, target = propagator(rule, process, short), process.noisy(short, short.t_min)
+    laws = [
+        run(process.noisy(short, 1.0), time_grid(grid, short, steps + 1))[0] for steps in (80, 320)
+    ]
+    errors = [covariance_error(law, target) + mean_error(law, target) for law in laws]
+    assert np.log(errors[0] / errors[1]) / np.log(4) >= least
 
 
 def test_first_order_solver_is_not_of_second_order(x64):

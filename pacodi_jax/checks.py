@@ -56,8 +56,27 @@ def check_spectrum(name: str, spectrum: Quadratures, bins: int | None = None) ->
         )
 
 
-def check_times(times: Any) -> None:
-    """Refuses a concrete time grid that is empty, leaves (0, 1] or does not fall."""
+def check_noise_law(variance: Quadratures, channels: int) -> None:
+    """Refuses a noise law that has neither one column nor one a channel."""
+    for part in variance:
+        if jnp.ndim(part) != 2 or jnp.shape(part)[1] not in (1, channels):
+            raise PacodiError(
+                f"variance has a part of shape {jnp.shape(part)}; expected (K, 1) or "
+                f"(K, {channels}) for channels={channels}."
+            )
+
+
+def check_count(name: str, count: Any) -> None:
+    """Refuses anything but a whole number from 1 up."""
+    if not isinstance(count, int | np.integer) or count < 1:
+        raise PacodiError(f"{name}={count!r}; accepted: 1, 2, 3, …")
+
+
+def check_times(times: Any, *, rising: bool = False) -> None:
+    """Refuses a concrete time grid that is empty, leaves (0, 1] or does not fall.
+
+    The forward process (``rising``) runs the other way, and may start at 0.
+    """
     check_rank("times", times, 1, "(steps,)")
     if jnp.shape(times)[0] == 0:
         raise PacodiError("times is empty; at least one time in (0, 1] is needed.")
@@ -65,14 +84,18 @@ def check_times(times: Any) -> None:
         return
     grid = np.asarray(times)
     check_finite("times", grid)
-    if grid.max() > 1 or grid.min() <= 0:
+    if grid.max() > 1 or grid.min() < 0 or (grid.min() == 0 and not rising):
+        accepted = "[0, 1]" if rising else "(0, 1]"
         raise PacodiError(
-            f"times run from {grid.max():g} to {grid.min():g}; accepted: values in (0, 1]."
+            f"times lie between {grid.min():g} and {grid.max():g}; accepted: values in {accepted}."
         )
-    rises = np.flatnonzero(np.diff(grid) >= 0)
-    if rises.size:
-        i = int(rises[0])
+    process, way, order = (
+        ("forward", "rise", "increasing") if rising else ("reverse", "fall", "decreasing")
+    )
+    wrong = np.flatnonzero(np.diff(grid) * (1 if rising else -1) <= 0)
+    if wrong.size:
+        i = int(wrong[0])
         raise PacodiError(
-            f"times do not fall: times[{i}]={grid[i]:g}, times[{i + 1}]={grid[i + 1]:g}; "
-            "the reverse process needs strictly decreasing times."
+            f"times do not {way}: times[{i}]={grid[i]:g}, times[{i + 1}]={grid[i + 1]:g}; "
+            f"the {process} process needs strictly {order} times."
         )

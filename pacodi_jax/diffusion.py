@@ -9,7 +9,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from pacodi_jax.checks import check_spectrum
+from pacodi_jax.checks import check_rank, check_spectrum, check_times
 from pacodi_jax.spectrum import live, mahalanobis, precision, sample_noise
 from pacodi_jax.types import Array, Key, Quadratures, Schedule
 
@@ -30,12 +30,13 @@ def perturb(
       ``(noisy, noise)``, each shaped like ``clean``.
     """
     check_spectrum("clean", clean, variance.real.shape[0])
+    check_rank("t", t, 0, "one time, ()")
     noise = sample_noise(key, variance, clean.real.shape[1])
     return marginal(clean, noise, schedule.alpha(t), schedule.sigma(t)), noise
 
 
 def marginal(clean: Quadratures, noise: Quadratures, alpha: Array, sigma: Array) -> Quadratures:
-    """α x₀ + σ ε."""
+    """x_t = α x₀ + σ ε, for both quadratures alike (section 3.1)."""
     return jax.tree.map(lambda x, e: alpha * x + sigma * e, clean, noise)
 
 
@@ -51,6 +52,7 @@ def wiener_increments(key: Key, times: Array, variance: Quadratures, channels: i
     Returns:
       ``(steps, K, C)`` a part, where ``steps = len(times) − 1``.
     """
+    check_rank("times", times, 1, "(steps + 1,)")
     widths = jnp.abs(jnp.diff(times))
     keys = jax.random.split(key, widths.shape[0])
     noise = jax.vmap(lambda key: sample_noise(key, variance, channels))(keys)
@@ -60,11 +62,20 @@ def wiener_increments(key: Key, times: Array, variance: Quadratures, channels: i
 def simulate_forward(
     key: Key, schedule: Schedule, clean: Quadratures, times: Array, variance: Quadratures
 ) -> Quadratures:
-    """Simulates the forward SDE dX = −½β X dt + √β dW by Euler–Maruyama over rising times.
+    """Simulates the forward SDE dX = −½β X dt + √β dW by Euler–Maruyama (section 4.1).
+
+    Args:
+      key: random key.
+      schedule: gives β(t).
+      clean: the state at ``times[0]``, ``(K, C)`` a part.
+      times: rising within [0, 1], ``(steps + 1,)``.
+      variance: the noise law.
 
     Returns:
       The state at ``times[-1]``; its law tends to that of :func:`perturb` as the grid refines.
     """
+    check_times(times, rising=True)
+    check_spectrum("clean", clean, variance.real.shape[0])
     increments = wiener_increments(key, times, variance, clean.real.shape[1])
 
     def step(
@@ -93,14 +104,14 @@ def noise_from_score(score: Quadratures, sigma: Array, variance: Quadratures) ->
 def clean_from_noise(
     state: Quadratures, noise: Quadratures, alpha: Array, sigma: Array
 ) -> Quadratures:
-    """x̂₀ = (x_t − σ ε) / α."""
+    """x̂₀ = (x_t − σ ε) / α, the forward marginal solved for x₀ (appendix C)."""
     return jax.tree.map(lambda x, e: (x - sigma * e) / alpha, state, noise)
 
 
 def noise_from_clean(
     state: Quadratures, clean: Quadratures, alpha: Array, sigma: Array
 ) -> Quadratures:
-    """ε̂ = (x_t − α x₀) / σ."""
+    """ε̂ = (x_t − α x₀) / σ, the forward marginal solved for ε (appendix C)."""
     return jax.tree.map(lambda x, c: (x - alpha * c) / sigma, state, clean)
 
 
@@ -156,7 +167,7 @@ def posterior(schedule: Schedule, t: Array, s: Array) -> Posterior:
 
 
 def noise_loss(predicted: Quadratures, noise: Quadratures, variance: Quadratures) -> Array:
-    """The Mahalanobis error a live slot, ‖ε̂ − ε‖²_{Σ⁻¹} / #{V > 0}: a temporal ε-MSE.
+    """The Mahalanobis error a live slot, ‖ε̂ − ε‖²_{Σ⁻¹} / #{V > 0}: section 3.2's, as an ε-MSE.
 
     The sum equals the temporal squared error (Parseval); there are L·C live slots under the plain
     noise law and (L+1)·C when imaginary DC carries a statistic.
@@ -166,7 +177,7 @@ def noise_loss(predicted: Quadratures, noise: Quadratures, variance: Quadratures
 
 
 def slot_loss(predicted: Quadratures, target: Quadratures, variance: Quadratures) -> Array:
-    """The plain squared error a live slot, for targets that already have unit variance."""
+    """Σ (p − y)² / #{V > 0} over live slots, for targets that have unit variance: velocities."""
     masked = jax.tree.map(
         lambda p, y, m: jnp.sum(m * (p - y) ** 2), predicted, target, live(variance)
     )

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 
 from pacodi_jax import spectrum as _spectrum
-from pacodi_jax.checks import check_rank
+from pacodi_jax.checks import check_finite, check_rank
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.types import Array, Quadratures
 
@@ -50,7 +50,8 @@ def fit(windows: Array, floor: float = FLOOR) -> Level:
     does not vary is standardised by 1.
     """
     check_rank("windows", windows, 3, "(N, L, C)")
-    if floor <= 0:
+    check_finite("windows", windows)
+    if not floor > 0:
         raise PacodiError(f"floor={floor}; accepted: a small positive fraction, for example 0.01.")
     lowest = floor * _positive(windows.std(axis=(0, 1)))
     _, levels, scales = jax.vmap(lambda window: standardise(window, lowest))(windows)

@@ -11,7 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
-from pacodi_jax.errors import PacodiError
+from pacodi_jax.checks import check_count
+from pacodi_jax.errors import PacodiError, Registry
 from pacodi_jax.types import Array, Schedule
 
 T_MIN = 1e-4
@@ -51,7 +52,7 @@ def vp(beta_min: float = 0.1, beta_max: float = 20.0, t_min: float = T_MIN) -> S
 
 
 def cosine(offset: float = 0.008, t_min: float = T_MIN) -> Schedule:
-    """The cosine schedule α(t) = cos(u(t)) / cos(u(0)), with u linear in t.
+    """The cosine schedule α(t) = cos(u(t)) / cos(u(0)), u linear in t (Nichol & Dhariwal, 2021).
 
     u starts at ``offset/(1+offset)·π/2`` and ends where α(1) = 1e-3 instead of 0, so that log ᾱ
     and β stay finite.
@@ -73,14 +74,13 @@ def cosine(offset: float = 0.008, t_min: float = T_MIN) -> Schedule:
 def ddpm_linear(steps: int = 1000, first: float = 1e-4, last: float = 0.02) -> Schedule:
     """DDPM's linear β_i from ``first`` to ``last``, rescaled by 1000/T so that every T ends alike.
 
+    This is the β_t of the paper's section 3.1 (Ho et al., 2020).
     log ᾱ is interpolated linearly between the grid points t = i/T, where it equals DDPM's
     Σ log(1 − β_j) exactly; ``t_min = 1/T`` is the first of them.
     """
-    if steps < 1 or not 0 < first <= last < 1:
-        raise PacodiError(
-            f"steps={steps}, first={first}, last={last}; "
-            "accepted: steps >= 1 and 0 < first <= last < 1."
-        )
+    check_count("steps", steps)
+    if not 0 < first <= last < 1:
+        raise PacodiError(f"first={first}, last={last}; accepted: 0 < first <= last < 1.")
     betas = np.minimum(np.linspace(first, last, steps) * (1000 / steps), _BETA_LIMIT)
     logs = np.log1p(-betas)
     knots, values = np.arange(steps + 1) / steps, np.concatenate([[0.0], np.cumsum(logs)])
@@ -97,15 +97,12 @@ def ddpm_linear(steps: int = 1000, first: float = 1e-4, last: float = 0.02) -> S
 
 def discrete_betas(schedule: Schedule, steps: int) -> np.ndarray:
     """The DDPM reading of a schedule: β_i = 1 − ᾱ(i/T)/ᾱ((i−1)/T), at most 0.999. Shape (T,)."""
-    if steps < 1:
-        raise PacodiError(f"steps={steps}; accepted: 1, 2, 3, …")
+    check_count("steps", steps)
     with jax.enable_x64(True):
         alpha_bar = np.asarray(schedule.alpha(np.arange(steps + 1) / steps)) ** 2
     return np.minimum(1 - alpha_bar[1:] / alpha_bar[:-1], _BETA_LIMIT)
 
 
-SCHEDULES: dict[str, Callable[..., Schedule]] = {
-    "vp": vp,
-    "cosine": cosine,
-    "ddpm_linear": ddpm_linear,
-}
+SCHEDULES: Registry[Callable[..., Schedule]] = Registry(
+    "schedule", {"vp": vp, "cosine": cosine, "ddpm_linear": ddpm_linear}
+)

@@ -12,7 +12,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from pacodi_jax.checks import check_finite, check_length, check_rank, check_spectrum
+from pacodi_jax.checks import (
+    check_finite,
+    check_length,
+    check_noise_law,
+    check_rank,
+    check_spectrum,
+)
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.types import Array, Key, Quadratures
 
@@ -29,7 +35,7 @@ def self_conjugate(length: int) -> np.ndarray:
 
 
 def to_spectrum(series: Array) -> Quadratures:
-    """Transforms a window to its orthonormal half spectrum, X = F(x) = R + jI.
+    """Transforms a window to its orthonormal half spectrum, X = F(x) = R + jI (section 3.1).
 
     Args:
       series: one window, ``(L, C)``.
@@ -45,7 +51,7 @@ def to_spectrum(series: Array) -> Quadratures:
 
 
 def to_series(spectrum: Quadratures, length: int) -> Array:
-    """Transforms a half spectrum back to its window; K does not determine L, so L is given.
+    """Transforms a half spectrum back, x = F⁻¹(X); K does not determine L, so L is given.
 
     Imaginary parts of self-conjugate bins have no counterpart in a real window and are ignored.
     """
@@ -54,7 +60,7 @@ def to_series(spectrum: Quadratures, length: int) -> Array:
 
 
 def noise_variance(length: int, variance: float = 1.0) -> Quadratures:
-    """The Hermitian noise law V of windows of length L: ``(K, 1)`` a part (appendix A).
+    """The Hermitian noise law V = σ²(1 ± δ)/2 of length L, ``(K, 1)`` a part (appendix A).
 
     Every other function takes this value instead of guessing it from K.
     """
@@ -65,7 +71,17 @@ def noise_variance(length: int, variance: float = 1.0) -> Quadratures:
 
 
 def sample_noise(key: Key, variance: Quadratures, channels: int) -> Quadratures:
-    """Draws spectral noise with independent entries of the given variances, ``(K, C)`` a part."""
+    """Draws Hermitian noise E ~ N(0, V), independent slot by slot (theorem 3.1, appendix A).
+
+    Args:
+      key: random key.
+      variance: the noise law V, ``(K, 1)`` or ``(K, C)`` a part.
+      channels: C.
+
+    Returns:
+      ``(K, C)`` a part, exactly 0 where V = 0.
+    """
+    check_noise_law(variance, channels)
     keys = Quadratures(*jax.random.split(key))
 
     def draw(key: Key, variance: Array) -> Array:
@@ -91,7 +107,7 @@ def covariance(length: int, variance: float = 1.0) -> Quadratures:
 
 
 def precision(variance: Quadratures) -> Quadratures:
-    """Σ⁻¹ on the independent chart: 1/V, and 0 where V = 0 (the support inverse)."""
+    """Σ⁻¹ on the independent chart: 1/V, and 0 where V = 0 (appendix A's support inverse)."""
     return jax.tree.map(lambda v: jnp.where(v > 0, 1 / jnp.where(v > 0, v, 1), 0), variance)
 
 
@@ -101,7 +117,7 @@ def live(variance: Quadratures) -> Quadratures:
 
 
 def mahalanobis(error: Quadratures, variance: Quadratures) -> Array:
-    """The squared norm ‖e‖²_{Σ⁻¹} on the independent chart, summed over bins and channels.
+    """The squared norm ‖e‖²_{Σ⁻¹} = Σ e²/V over bins and channels (sections 3.2 and 5.2).
 
     For the noise law of a window it equals the temporal squared error exactly (Parseval):
     ``mahalanobis(to_spectrum(x) − to_spectrum(y), noise_variance(L)) == sum((x − y)²)``.
@@ -111,7 +127,7 @@ def mahalanobis(error: Quadratures, variance: Quadratures) -> Array:
 
 
 def keep_band(spectrum: Quadratures, keep: int, *, nyquist: bool = False) -> Quadratures:
-    """Keeps the ``keep`` lowest bins, and the last one too if ``nyquist`` is set."""
+    """Keeps the ``keep`` lowest bins, and the last one too if ``nyquist`` is set (section 5.3)."""
     bins = spectrum.real.shape[0]
     if not 1 <= keep <= bins - nyquist:
         raise PacodiError(

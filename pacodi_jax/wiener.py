@@ -19,7 +19,9 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from pacodi_jax.checks import check_finite, is_concrete
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.spectrum import precision
 from pacodi_jax.types import Array, Key, Prediction, Quadratures
@@ -39,12 +41,25 @@ def fit(spectra: Quadratures, floor: float = FLOOR) -> Moments:
 
     v is floored at ``floor`` times the channel's mean variance, so that an empty bin has a finite
     clock.
+
+    Raises:
+      PacodiError: for a floor that is not positive, spectra that are not finite, or a channel that
+        does not vary at all; values are looked at outside ``jit`` only.
     """
+    if not floor > 0:
+        raise PacodiError(f"floor={floor}; accepted: a small positive fraction, for example 1e-6.")
     if spectra.real.ndim != 3 or spectra.real.shape[0] < 1:
         raise PacodiError(f"spectra have shape {spectra.real.shape}; expected (N, K, C), N >= 1.")
     mean = jax.tree.map(lambda x: x.mean(axis=0), spectra)
+    check_finite("the mean of spectra.real", mean.real)
+    check_finite("the mean of spectra.imag", mean.imag)
     variance = jax.tree.map(lambda x: x.var(axis=0), spectra)
     lowest = floor * 0.5 * (variance.real.mean(axis=0) + variance.imag.mean(axis=0))
+    if is_concrete(lowest) and not (np.asarray(lowest) > 0).all():
+        channel = int(np.argmin(np.asarray(lowest)))
+        raise PacodiError(
+            f"spectra do not vary in channel {channel}; take constant channels out before fitting."
+        )
     return Moments(mean, jax.tree.map(lambda v: jnp.maximum(v, lowest), variance))
 
 

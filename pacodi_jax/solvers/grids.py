@@ -4,6 +4,7 @@ import jax
 import numpy as np
 
 from pacodi_jax import spectrum, wiener
+from pacodi_jax.checks import check_count, check_spectrum
 from pacodi_jax.errors import PacodiError, choose
 from pacodi_jax.types import Quadratures, Schedule
 from pacodi_jax.wiener import Moments
@@ -77,8 +78,7 @@ def time_grid(
       PacodiError: for an unknown name, no steps, or ``angle`` without moments.
     """
     choose("time grid", name, dict.fromkeys(GRIDS))
-    if not isinstance(steps, int | np.integer) or steps < 1:
-        raise PacodiError(f"steps={steps!r}; accepted: 1, 2, 3, …")
+    check_count("steps", steps)
     if steps == 1:
         return np.ones(1)
     with jax.enable_x64(True):
@@ -89,6 +89,7 @@ def time_grid(
                 "time grid 'angle' needs moments= and variance=: pass the fitted ones."
             )
         else:
+            check_spectrum("moments.variance", moments.variance, variance.real.shape[0])
             times = _angle(schedule, steps, moments, variance)
     times[0], times[-1] = 1.0, schedule.t_min
     return times

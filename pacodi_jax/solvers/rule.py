@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from pacodi_jax.checks import check_finite, check_spectrum, check_times
+from pacodi_jax.checks import check_finite, check_noise_law, check_spectrum, check_times
 from pacodi_jax.types import Array, Denoiser, Key, Quadratures, Schedule
 
 
@@ -71,6 +71,7 @@ def draw(
     """
     check_times(times)
     check_spectrum("start", start, variance.real.shape[0])
+    check_noise_law(variance, start.real.shape[1])
     check_finite("start.real", start.real)
     check_finite("start.imag", start.imag)
     times = jnp.asarray(times, start.real.dtype)

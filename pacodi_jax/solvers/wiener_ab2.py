@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from pacodi_jax import wiener
+from pacodi_jax.errors import PacodiError
 from pacodi_jax.solvers.rule import Problem, StepRule
 from pacodi_jax.types import Array, Key, Quadratures
 from pacodi_jax.wiener import Moments
@@ -49,6 +50,11 @@ def wiener_ab2(moments: Moments) -> StepRule:
         return theta, wiener.velocity(prediction, theta, moments, problem.variance)
 
     def init(problem: Problem, state: Quadratures, t: Array) -> Memory:
+        if moments.mean.real.shape != state.real.shape:
+            raise PacodiError(
+                f"moments are of spectra of shape {moments.mean.real.shape}, but the state has "
+                f"shape {state.real.shape}; fit them to windows of the same length and channels."
+            )
         zeros = jax.tree.map(jnp.zeros_like, state)
         return Memory(wiener.to_z(state, *coordinates(problem, t)), zeros, zeros)
 

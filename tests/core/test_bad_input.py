@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pacodi_jax import diffusion, level, schedule, spectrum, wiener
-from pacodi_jax.errors import PacodiError, choose
+from pacodi_jax.errors import PacodiError
 from pacodi_jax.schedule import SCHEDULES
 from pacodi_jax.solvers import SOLVERS, draw, time_grid
 from pacodi_jax.types import Quadratures
@@ -14,6 +14,9 @@ from tests.core.gaussian import asymmetric
 
 VP = schedule.vp()
 HALF = Quadratures(jnp.zeros((5, 2)), jnp.zeros((5, 2)))
+WIDE = Quadratures(jnp.zeros((5, 3)), jnp.zeros((5, 3)))
+KEY = jax.random.key(0)
+VARIED = jnp.stack([jnp.arange(15.0).reshape(3, 5), jnp.ones((3, 5))], axis=-1)
 HOLED = np.ones((8, 2), np.float32)
 HOLED[3, 1] = np.nan
 
@@ -71,6 +74,56 @@ CASES = {
         lambda: _draw(HALF._replace(real=HALF.real.at[2, 0].set(jnp.nan))),
         ["start.real", "nan", "(2, 0)"],
     ),
+    "a noise law of other channels": (
+        lambda: spectrum.sample_noise(jax.random.key(0), HALF, 3),
+        ["variance", "(5, 2)", "(K, 1)", "(K, 3)", "channels=3"],
+    ),
+    "a start of other channels than the noise law": (
+        lambda: draw(
+            SOLVERS["heun"](), asymmetric(8).denoiser(VP), VP, HALF, KEY, WIDE, np.array([1.0, 0.5])
+        ),
+        ["variance", "(5, 2)", "(K, 3)"],
+    ),
+    "moments of another length": (
+        lambda: draw(
+            SOLVERS["wiener_ab2"](asymmetric(12).moments()),
+            asymmetric(8).denoiser(VP),
+            VP,
+            asymmetric(8).variance,
+            KEY,
+            HALF,
+            np.array([1.0, 0.5]),
+        ),
+        ["moments", "(7, 2)", "(5, 2)"],
+    ),
+    "an angle grid with moments of another length": (
+        lambda: time_grid(
+            "angle", VP, 5, moments=asymmetric(12).moments(), variance=asymmetric(8).variance
+        ),
+        ["moments", "7 bins", "5"],
+    ),
+    "a batch of times for one window": (
+        lambda: diffusion.perturb(KEY, VP, HALF, jnp.ones(2), spectrum.noise_variance(8)),
+        ["t has shape (2,)", "one time", "vmap"],
+    ),
+    "forward times that fall": (
+        lambda: diffusion.simulate_forward(
+            KEY, VP, HALF, np.array([0.3, 0.1]), spectrum.noise_variance(8)
+        ),
+        ["times[0]=0.3", "times[1]=0.1", "increasing"],
+    ),
+    "forward times below zero": (
+        lambda: diffusion.simulate_forward(
+            KEY, VP, HALF, np.array([-0.1, 0.1]), spectrum.noise_variance(8)
+        ),
+        ["times", "-0.1", "[0, 1]"],
+    ),
+    "a forward start of another length": (
+        lambda: diffusion.simulate_forward(
+            KEY, VP, HALF, np.array([0.0, 0.1]), spectrum.noise_variance(24)
+        ),
+        ["clean", "5 bins", "13"],
+    ),
     "times that rise": (
         lambda: _draw(times=(1.0, 0.2, 0.3)),
         ["times", "times[1]=0.2", "times[2]=0.3", "decreasing"],
@@ -93,11 +146,11 @@ CASES = {
         ["'angle'", "moments=", "variance="],
     ),
     "an unknown solver": (
-        lambda: choose("solver", "hein", SOLVERS),
+        lambda: SOLVERS["hein"](),
         ["solver='hein'", "dpmpp_2m", "Did you mean 'heun'?"],
     ),
     "an unknown schedule": (
-        lambda: choose("schedule", "cosin", SCHEDULES),
+        lambda: SCHEDULES["cosin"](),
         ["schedule='cosin'", "vp", "Did you mean 'cosine'?"],
     ),
     "an unknown posterior variance": (
@@ -108,13 +161,34 @@ CASES = {
     "a falling beta": (lambda: schedule.vp(20.0, 0.1), ["beta_min=20.0", "beta_max=0.1"]),
     "a time below zero": (lambda: schedule.vp(t_min=0.0), ["t_min=0.0", "0 < t_min"]),
     "an offset of one": (lambda: schedule.cosine(1.0), ["offset=1.0", "0 <= offset < 1"]),
-    "no diffusion steps": (lambda: schedule.ddpm_linear(0), ["steps=0", "steps >= 1"]),
+    "no diffusion steps": (lambda: schedule.ddpm_linear(0), ["steps=0", "1, 2, 3"]),
+    "half a diffusion step": (lambda: schedule.ddpm_linear(2.5), ["steps=2.5", "1, 2, 3"]),
+    "falling DDPM noise": (
+        lambda: schedule.ddpm_linear(10, 0.02, 1e-4),
+        ["first=0.02", "last=0.0001", "0 < first <= last < 1"],
+    ),
     "no discrete steps": (lambda: schedule.discrete_betas(VP, 0), ["steps=0", "1, 2, 3"]),
     "one window where many are fitted": (
         lambda: level.fit(jnp.ones((8, 2))),
         ["windows", "(8, 2)", "(N, L, C)"],
     ),
     "a floor of zero": (lambda: level.fit(jnp.ones((3, 8, 2)), 0.0), ["floor=0.0", "positive"]),
+    "a NaN in the windows that are fitted": (
+        lambda: level.fit(jnp.asarray(HOLED)[None]),
+        ["windows", "nan", "(0, 3, 1)"],
+    ),
+    "moments with a floor of zero": (
+        lambda: wiener.fit(jax.tree.map(lambda x: x[None], HALF), 0.0),
+        ["floor=0.0", "positive"],
+    ),
+    "moments of a NaN": (
+        lambda: wiener.fit(jax.tree.map(lambda x: x[None] + jnp.nan, HALF)),
+        ["spectra.real", "nan", "(0, 0)"],
+    ),
+    "moments of a constant channel": (
+        lambda: wiener.fit(Quadratures(VARIED, jnp.zeros_like(VARIED))),
+        ["spectra", "channel 1", "constant"],
+    ),
     "moments of one spectrum": (lambda: wiener.fit(HALF), ["spectra", "(5, 2)", "(N, K, C)"]),
 }
 

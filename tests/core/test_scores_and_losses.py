@@ -4,10 +4,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pacodi_jax import diffusion, level, schedule, spectrum
 from pacodi_jax.types import Quadratures
 from tests.core.gaussian import asymmetric
+from tests.core.strategies import CHANNELS, DTYPES, LENGTHS, MODEST, SEEDS, draw_window, tolerance
 
 VP = schedule.vp()
 
@@ -36,6 +39,30 @@ def test_score_noise_identity_is_the_gradient_of_the_conditional_density(x64, le
     _assert_close(diffusion.noise_from_score(identity, sigma, law), noise)
     _assert_close(diffusion.clean_from_noise(noisy, noise, alpha, sigma), clean)
     _assert_close(diffusion.noise_from_clean(noisy, clean, alpha, sigma), noise)
+
+
+@MODEST
+@given(SEEDS, LENGTHS, CHANNELS, DTYPES, st.floats(0.05, 0.4))
+def test_noise_score_and_clean_state_are_made_of_each_other(seed, length, channels, dtype, t):
+    with jax.enable_x64(dtype == np.float64):
+
+        @jax.jit
+        def there_and_back(windows: jax.Array) -> list[Quadratures]:
+            law, alpha, sigma = spectrum.noise_variance(length), VP.alpha(t), VP.sigma(t)
+            clean, noise = (spectrum.to_spectrum(window) for window in windows)
+            noisy = diffusion.marginal(clean, noise, alpha, sigma)
+            score = diffusion.score_from_noise(noise, sigma, law)
+            back = diffusion.noise_from_score(score, sigma, law)
+            cleaned = diffusion.clean_from_noise(noisy, back, alpha, sigma)
+            again = diffusion.noise_from_clean(noisy, cleaned, alpha, sigma)
+            return [noise, back, clean, cleaned, noise, again]
+
+        windows = [draw_window(seed + i, length, channels, dtype) for i in range(2)]
+        made = there_and_back(np.stack(windows))
+        assert {part.dtype for part in jax.tree.leaves(made)} == {np.dtype(dtype)}
+        scale = max(float(jnp.abs(part).max()) for part in jax.tree.leaves(made))
+        for before, after in zip(made[::2], made[1::2], strict=True):
+            _assert_close(after, before, 20 * tolerance(dtype) * max(scale, 1.0))
 
 
 @pytest.mark.parametrize("length", [8, 9])

@@ -4,10 +4,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hypothesis import given
 
 from pacodi_jax import diffusion, level, schedule, spectrum, wiener
 from pacodi_jax.types import Prediction, Quadratures
 from tests.core.gaussian import asymmetric, circulant
+from tests.core.strategies import CHANNELS, DTYPES, LENGTHS, MODEST, SEEDS, draw_window, tolerance
 
 VP = schedule.vp()
 
@@ -23,6 +25,10 @@ def _case(length: int, t: float, law: Quadratures | None = None):
     return noisy, Prediction(noise, clean), coordinates
 
 
+def _spread(x: jax.Array) -> jax.Array:
+    return 0.1 + x**2
+
+
 def _assert_close(a: Quadratures, b: Quadratures, tolerance: float = 1e-12) -> None:
     np.testing.assert_allclose(a.real, b.real, atol=tolerance)
     np.testing.assert_allclose(a.imag, b.imag, atol=tolerance)
@@ -35,6 +41,26 @@ def test_z_and_back_is_the_state(x64, length):
     back = wiener.from_z(wiener.to_z(noisy, *coordinates), *coordinates)
     expected = jax.tree.map(jnp.where, live, noisy, coordinates[2].mean)
     _assert_close(back, expected)
+
+
+@MODEST
+@given(SEEDS, LENGTHS, CHANNELS, DTYPES)
+def test_every_live_slot_comes_back_from_its_coordinates(seed, length, channels, dtype):
+    with jax.enable_x64(dtype == np.float64):
+
+        @jax.jit
+        def there_and_back(window: jax.Array) -> tuple[Quadratures, Quadratures]:
+            law, state = spectrum.noise_variance(length), spectrum.to_spectrum(window)
+            mean, variance = (jax.tree.map(f, state) for f in (lambda x: -0.7 * x, _spread))
+            moments = wiener.Moments(mean, variance)
+            here = (VP.alpha(0.3), VP.sigma(0.3), moments, law)
+            return state, wiener.from_z(wiener.to_z(state, *here), *here)
+
+        state, back = there_and_back(draw_window(seed, length, channels, dtype))
+        scale = max(float(jnp.abs(part).max()) for part in state)
+        assert back.real.dtype == dtype
+        # Dead slots hold m, which is 0 there, as is the spectrum of a real window.
+        _assert_close(back, state, 10 * tolerance(dtype) * max(scale, 1.0))
 
 
 @pytest.mark.parametrize("length", [8, 9])

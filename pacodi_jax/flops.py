@@ -1,6 +1,6 @@
 """The command that counts and times the networks: is the paper's saving real?
 
-python -m pacodi_jax.flops --lengths 24,64,128,256,512,1024,4096 --out DIR
+python -m pacodi_jax.flops --lengths 24,64,128,256,512,1024,4096 [--out DIR]
 """
 
 import argparse
@@ -194,7 +194,12 @@ def save(table: list[dict[str, Any]], settings: dict[str, Any], folder: Path) ->
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m pacodi_jax.flops", description=__doc__)
     parser.add_argument("--lengths", required=True, help="window lengths, separated by commas")
-    parser.add_argument("--out", type=Path, required=True, help="folder for the table and picture")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("runs/flops"),
+        help="folder for the table and picture (runs/flops)",
+    )
     for name, value, text in [
         ("channels", 7, "channels of a window"),
         ("width", 128, "width of a token"),

@@ -71,7 +71,7 @@ class DualBranch(nn.Module):
         Returns:
           ``(B, K, C)`` a quadrature, float32.
         """
-        _check(self, self.interaction, self.channels, state.real, t, condition)
+        _check(self, self.interaction, self.channels, tuple(state), tuple(live), t)
         code = _code(self, t, condition, drop)
         return Quadratures(*_transform(self, self.interaction, tuple(state), tuple(live), code))
 
@@ -127,8 +127,8 @@ class SingleBranch(nn.Module):
         Returns:
           ``(B, N, F)``, float32.
         """
-        _check(self, "none", self.features, tokens, t, condition)
-        live = jnp.ones((tokens.shape[1], 1)) if live is None else live
+        live = jnp.ones((tokens.shape[-2], 1)) if live is None else live
+        _check(self, "none", self.features, (tokens,), (live,), t)
         code = _code(self, t, condition, drop)
         return _transform(self, "none", (tokens,), (live,), code)[0]
 
@@ -160,6 +160,7 @@ def _code(
     network: "DualBranch | SingleBranch", t: Array, condition: Array | None, drop: Array | None
 ) -> Array:
     """The embedding ``(B, width)`` of time and condition."""
+    _check_condition(network.condition_width, t, condition, drop)
     code = Perceptron(network.width, name="time")(time_features(t, network.width))
     if network.condition_width:
         if condition is None:
@@ -174,11 +175,11 @@ def _check(
     network: DualBranch | SingleBranch,
     interaction: str,
     features: int,
-    state: Array,
+    states: Branches,
+    live: Branches,
     t: Array,
-    condition: Array | None,
 ) -> None:
-    """Refuses what cannot work, by name."""
+    """Refuses options and shapes that cannot work, by name."""
     choose("interaction", interaction, INTERACTIONS)
     choose("dtype", network.dtype, DTYPES)
     for name in ("width", "depth", "heads", "patch_size", "unroll"):
@@ -186,14 +187,30 @@ def _check(
             raise PacodiError(f"{name}={getattr(network, name)} must be at least 1.")
     if network.width % network.heads:
         raise PacodiError(f"heads={network.heads} must divide width={network.width}.")
-    if state.ndim != 3 or state.shape[-1] != features or t.shape != state.shape[:1]:
+    shape = states[0].shape
+    same = all(state.shape == shape for state in states)
+    if not same or len(shape) != 3 or shape[-1] != features or t.shape != shape[:1]:
         raise PacodiError(
             f"the network takes (batch, slots, {features}) and one time an example; "
-            f"got {state.shape} and times of shape {t.shape}."
+            f"got {', '.join(str(state.shape) for state in states)} and times of shape {t.shape}."
         )
-    got = network.condition_width if condition is None else condition.shape[-1]
-    if got != network.condition_width:
+    for mask in live:
+        if mask.shape not in ((shape[1], 1), shape[1:]):
+            raise PacodiError(
+                f"live has shape {mask.shape}; accepted for {shape[1]} slots: "
+                f"({shape[1]}, 1) or {shape[1:]}."
+            )
+
+
+def _check_condition(width: int, t: Array, condition: Array | None, drop: Array | None) -> None:
+    """Refuses a condition or a drop mask that does not fit the network or the batch."""
+    if condition is not None and (not width or condition.shape != (*t.shape, width)):
         raise PacodiError(
-            f"a condition of width {got} was given to a network with "
-            f"condition_width={network.condition_width}."
+            f"condition has shape {condition.shape}; a network with condition_width={width} "
+            + (f"takes {(*t.shape, width)} here." if width else "takes none.")
+        )
+    if drop is not None and (not width or drop.shape != t.shape):
+        raise PacodiError(
+            f"drop has shape {drop.shape}; a network with condition_width={width} "
+            + (f"takes {t.shape} here." if width else "has no condition to drop.")
         )

@@ -188,6 +188,27 @@ def test_mapping_over_single_windows_equals_the_batch():
     close(quick(jax.vmap(one))(state, t), apply(dual(), params, state, t, live), 2e-6)
 
 
+@pytest.mark.parametrize("part", ["real", "imag"])
+def test_shapes_that_do_not_fit_are_refused_by_name(part):
+    state, t, live = inputs(8)
+    short = live._replace(**{part: jnp.ones((4, 1))})
+    with pytest.raises(PacodiError, match=r"live has shape \(4, 1\); .* 5 slots: \(5, 1\)"):
+        jax.eval_shape(dual().init, KEY, state, t, short)
+    with pytest.raises(PacodiError, match=r"\(3, 4, 2\)"):
+        jax.eval_shape(dual().init, KEY, state._replace(**{part: jnp.ones((3, 4, 2))}), t, live)
+
+
+def test_program_does_not_grow_with_the_depth():
+    state, t, live = inputs(8)
+
+    def size(depth):
+        network = DualBranch(CHANNELS, WIDTH, depth, heads=2)
+        params = jax.eval_shape(network.init, KEY, state, t, live)
+        return len(str(jax.make_jaxpr(network.apply)(params, state, t, live)).splitlines())
+
+    assert size(2) == size(12)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_parameters_and_outputs_are_float32_whatever_the_products_are(dtype):
     arguments = inputs(8)
@@ -197,9 +218,10 @@ def test_parameters_and_outputs_are_float32_whatever_the_products_are(dtype):
     assert {x.dtype for x in jax.tree.leaves((params, result))} == {jnp.dtype("float32")}
     text = str(jax.make_jaxpr(network.apply)({"params": params}, *arguments))
     assert ("bf16" in text) is (dtype == "bfloat16")
-    assert not any(
-        "bf16" in line for line in text.splitlines() if " exp " in line or "rsqrt" in line
-    )
+    for word in (" exp ", " rsqrt "):  # of the softmax and of the norms
+        lines = [line for line in text.splitlines() if word in line]
+        assert lines
+        assert not any("bf16" in line for line in lines)
 
 
 def test_bfloat16_stays_near_float32():
@@ -234,6 +256,8 @@ def test_single_branch_serves_time_steps_and_whole_bins():
         ({"heads": 3}, "heads=3 must divide width=16"),
         ({"depth": 0}, "depth=0 must be at least 1"),
         ({"channels": 5}, r"\(batch, slots, 5\)"),
+        ({"attention": "flash"}, "attention='flash' is unknown; accepted: chunked, cudnn, plain"),
+        ({"patch_size": 0}, "patch_size=0 must be at least 1"),
     ],
 )
 def test_what_cannot_work_is_refused_by_name(options, words):

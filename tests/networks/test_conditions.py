@@ -7,9 +7,10 @@ import pytest
 from jax.test_util import check_grads
 
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.networks import SingleBranch
+from pacodi_jax.networks import DualBranch, SingleBranch
 from pacodi_jax.networks.embedding import position_code, time_features
 from pacodi_jax.networks.layers import modulate
+from pacodi_jax.types import Quadratures
 from tests.networks.parameters import awake, quick
 
 KEY = jax.random.key(0)
@@ -38,6 +39,21 @@ def test_dropped_condition_equals_the_null_exactly(params):
     assert jnp.all(jnp.abs(kept - null).max(axis=(1, 2)) > 1e-3)
 
 
+def test_both_branches_replace_a_dropped_condition_by_the_null_exactly():
+    network = DualBranch(2, 16, 2, heads=2, condition_width=3)
+    real, imag = jax.random.normal(KEY, (2, 4, 5, 2))
+    live = Quadratures(jnp.ones((5, 1)), jnp.ones((5, 1)))
+    arguments = (Quadratures(real, imag), T, live)
+    params, drop = awake(network, *arguments), jnp.array([True, False, True, False])
+    mixed, null = (
+        quick(network.apply)({"params": params}, *arguments, *rest)
+        for rest in [(CONDITION, drop), ()]
+    )
+    for part, without in zip(mixed, null, strict=True):
+        np.testing.assert_array_equal(part[drop], without[drop])
+        assert jnp.all(jnp.abs(part - without)[~drop].max(axis=(1, 2)) > 1e-3)
+
+
 def test_dropped_condition_may_be_anything_without_spoiling_the_gradient(params):
     def loss(params, condition):
         return jnp.sum(run(params, condition, jnp.array([True, False, False, False])) ** 2)
@@ -53,11 +69,19 @@ def test_the_null_is_learned(params):
 
 
 def test_condition_of_the_wrong_width_is_refused(params):
-    with pytest.raises(PacodiError, match="width 2 was given to a network with condition_width=3"):
+    with pytest.raises(PacodiError, match=r"\(4, 2\); .*condition_width=3 takes \(4, 3\)"):
         run(params, CONDITION[:, :2])
     plain = SingleBranch(2, 16, 2, heads=2)
-    with pytest.raises(PacodiError, match="condition_width=0"):
+    with pytest.raises(PacodiError, match="condition_width=0 takes none"):
         jax.eval_shape(plain.init, KEY, TOKENS, T, None, CONDITION)
+
+
+def test_drop_mask_that_fits_nothing_is_refused(params):
+    with pytest.raises(PacodiError, match=r"drop has shape \(3,\); .* takes \(4,\)"):
+        run(params, CONDITION, jnp.ones(3, bool))
+    plain = SingleBranch(2, 16, 2, heads=2)
+    with pytest.raises(PacodiError, match="condition_width=0 has no condition to drop"):
+        jax.eval_shape(plain.init, KEY, TOKENS, T, None, None, jnp.ones(4, bool))
 
 
 def test_time_features_tell_apart_every_decade_of_small_times():

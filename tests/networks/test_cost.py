@@ -2,6 +2,7 @@
 
 import json
 from functools import cache
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -10,7 +11,8 @@ import pytest
 
 from pacodi_jax import flops
 from pacodi_jax.networks import DualBranch, SingleBranch
-from pacodi_jax.networks.cost import count, linear_flops, xla_flops
+from pacodi_jax.networks.cost import abstract_inputs, count, linear_flops, xla_flops
+from tests.networks.parameters import quick
 
 
 @cache
@@ -19,16 +21,34 @@ def costs(length, interaction="iso_flops"):
     return [count(network, length) for network in pair]
 
 
-@pytest.mark.parametrize(("length", "bound"), [(24, 1.10), (64, 1.0), (512, 0.80), (4096, 0.60)])
+TOTALS = {24: 1.10, 64: 1.0, 128: 1.0, 256: 1.0, 512: 0.80, 1024: 0.70, 4096: 0.60}
+HALVES = {64: 0.55, 128: 0.52, 256: 0.51, 512: 0.51, 1024: 0.505, 4096: 0.501}
+
+
+@pytest.mark.parametrize(("length", "bound"), TOTALS.items())
 def test_iso_flops_costs_no_more_than_a_temporal_network_once_windows_are_long(length, bound):
     spectral, temporal = costs(length)
-    assert spectral.total <= bound * temporal.total
+    assert spectral.total + flops.fft_flops(length, 7) <= bound * temporal.total
 
 
-@pytest.mark.parametrize(("length", "bound"), [(64, 0.55), (128, 0.52), (4096, 0.501)])
+@pytest.mark.parametrize(("length", "bound"), HALVES.items())
 def test_attention_costs_half_as_the_window_grows(length, bound):
     spectral, temporal = costs(length)
     assert 0.5 * temporal.attention < spectral.attention <= bound * temporal.attention
+
+
+def test_training_step_on_long_windows_needs_less_than_six_gibibytes():
+    """L = 4096, batch 8, D = 128, 4 layers: what XLA allots to the program, nothing is run."""
+    network = DualBranch(7, 128, 4, 4)
+    inputs = abstract_inputs(network, 4096, batch=8)
+    params = jax.eval_shape(network.init, jax.random.key(0), *inputs)
+
+    def loss(params, inputs):
+        return sum(jnp.sum(part**2) for part in network.apply(params, *inputs))
+
+    used = quick(jax.grad(loss)).lower(params, inputs).compile().memory_analysis()
+    held = used.temp_size_in_bytes + used.argument_size_in_bytes + used.output_size_in_bytes
+    assert 0.1 * 2**30 < held < 6 * 2**30
 
 
 def test_interaction_as_in_the_paper_costs_more_than_a_temporal_network_below_twice_the_width():
@@ -59,6 +79,12 @@ def test_command_counts_every_length_and_model(tmp_path, capsys):
     assert rows[0]["fft"] == 0 < rows[1]["fft"] < 0.001 * rows[1]["total"]
     assert (tmp_path / "new" / "flops.png").read_bytes().startswith(b"\x89PNG")
     assert capsys.readouterr().out.count("iso_flops") == 2
+
+
+def test_command_has_a_folder_of_its_own_where_none_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert flops.main(["--lengths", "8", "--rounds", "0", "--depth", "1"]) == 0
+    assert {path.name for path in Path("runs/flops").iterdir()} == {"flops.json", "flops.png"}
 
 
 def test_times_are_compared_round_by_round(tmp_path):

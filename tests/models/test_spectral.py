@@ -1,5 +1,7 @@
 """One generator class, many models: what must hold for all of them."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -46,6 +48,29 @@ def test_a_silent_noise_network_loses_one_a_slot():
     model = small.silent(small.build(parameterisation="noise", loss="noise"))
     value = jax.jit(model.loss)({}, jax.random.key(1), small.batch(64))
     assert 0.8 < float(value) < 1.2
+
+
+def test_conditions_are_dropped_example_by_example_and_not_by_the_batch():
+    silent = small.silent(small.build())
+    batch = small.batch(64)._replace(condition=jnp.ones((64, 3)))
+
+    @jax.jit
+    def mask(key: jax.Array) -> jax.Array:
+        seen = []
+
+        def spy(params, state, t, condition, drop):
+            seen.append(drop)
+            return silent.view.apply(params, state)
+
+        view = silent.view._replace(apply=spy)
+        model = dataclasses.replace(silent, view=view, condition_dropout=0.3)
+        model.loss({}, key, batch)
+        return seen[0]
+
+    masks = np.stack([mask(jax.random.key(seed)) for seed in range(4)])
+    assert masks.shape == (4, 64)
+    assert abs(masks.mean() - 0.3) < 5 * np.sqrt(0.3 * 0.7 / masks.size)
+    assert not any(np.unique(row).size == 1 for row in masks)
 
 
 def test_an_untrained_network_is_silent():

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 import optax
+from jax.flatten_util import ravel_pytree
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from pacodi_jax.errors import PacodiError, choose
@@ -41,7 +42,8 @@ def average_gradients(
     def update(updates: Any, state: Any, params: Any = None, **extra: Any) -> tuple[Any, Any]:
         if "value" in extra:
             extra["value"] = average(extra["value"])
-        return inner.update(average(updates), state, params, **extra)
+        flat, unravel = ravel_pytree(updates)  # one message instead of one for every leaf
+        return inner.update(unravel(average(flat)), state, params, **extra)
 
     return optax.GradientTransformationExtraArgs(inner.init, update)
 

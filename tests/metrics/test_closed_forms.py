@@ -131,17 +131,10 @@ def test_the_audit_tells_copies_from_new_windows_where_windows_overlap():
     held_out = series[np.arange(450, 684)[:, None] + np.arange(16)]
     copied = audit(train, starts, train[::2] + 1e-6, held_out)
     assert copied["ratio"] < 1e-3
-    # Every tenth window against the rest, those nearer than 16 steps left out: the yardstick itself.
+    span = (train.max((0, 1)) - train.min((0, 1))) ** 2
     apart = [
-        np.sqrt(
-            ((train[i] - train[np.abs(starts - i) >= 16]) ** 2 / span(train)).mean((1, 2)).min()
-        )
+        np.sqrt(((train[i] - train[np.abs(starts - i) >= 16]) ** 2 / span).mean((1, 2)).min())
         for i in range(400)
     ]
     assert copied["train_apart"] == pytest.approx(np.median(apart), rel=1e-5)
     assert copied["held_out"] > copied["train_apart"]
-
-
-def span(windows: np.ndarray) -> np.ndarray:
-    """The squared min–max span of each channel."""
-    return (windows.max((0, 1)) - windows.min((0, 1))) ** 2

@@ -1,0 +1,209 @@
+"""Writes docs/results.md from the files of ``docs/results``, for ``launch/tables.py write``."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+SETS = {"etth1": "ETTh1", "stocks": "Stocks", "sines": "Sines", "air": "Air"}
+PAPER_SCORES = {
+    "context_fid_v1": "Context-FID",
+    "correlational_v1": "Correlational",
+    "discriminative_v1": "Discriminative",
+    "predictive_v1": "Predictive",
+}
+FURTHER_SCORES = {
+    "strong_discriminative_v1": "Strong discriminative",
+    "phase_coherence_v1": "Phase coherence",
+    "sliced_wasserstein_v1": "Sliced Wasserstein",
+    "power_spectrum_v1": "Power spectrum (dB)",
+    "autocorrelation_v1": "Autocorrelation",
+}
+MODELS = {
+    "pacodi": "PaCoDi",
+    "decoupled": "decoupled",
+    "temporal": "temporal DiT",
+    "monolithic": "monolithic",
+}
+Record = dict[str, Any]
+
+
+def read(folder: Path) -> list[Record]:
+    """The cells that were scored, in the order of their names."""
+    return [
+        record
+        for path in sorted(folder.glob("*.json"))
+        if "cell" in (record := json.loads(path.read_text()))
+    ]
+
+
+def pick(records: list[Record], **wanted: Any) -> list[Record]:
+    """The records whose cells have the values wanted."""
+    return [r for r in records if all(r["cell"][key] == value for key, value in wanted.items())]
+
+
+def score(record: Record, name: str, split: str = "train") -> dict[str, Any]:
+    """One score of a record."""
+    return next(s for s in record["scores"] if (s["name"], s["split"]) == (name, split))
+
+
+def number(value: float) -> str:
+    """Three decimals, as the paper prints them."""
+    return f"{value:.3f}"
+
+
+def spread(found: dict[str, Any]) -> str:
+    """Mean ± half of the 95 % interval."""
+    return f"{number(found['value'])} ± {number((found['interval'][1] - found['interval'][0]) / 2)}"
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table, the first column to the left."""
+    lines = ["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
+
+
+def kinds(records: list[Record]) -> list[dict[str, Any]]:
+    """What the rows of a table are: every model, variant, protocol and budget that was run."""
+    order = list(MODELS)
+    found = {
+        (
+            r["cell"]["protocol"],
+            -r["model"]["steps"],
+            order.index(r["cell"]["model"]),
+            r["cell"]["variant"],
+            r["cell"]["budget"],
+        )
+        for r in records
+    }
+    return [
+        {"protocol": p, "model": order[m], "variant": v, "budget": b}
+        for p, _, m, v, b in sorted(found)
+    ]
+
+
+def label(kind: dict[str, Any], steps: int) -> str:
+    """A row's name."""
+    protocol = "" if kind["protocol"] == "honest" else ", **paper protocol**"
+    return f"{MODELS[kind['model']]} {kind['variant'].upper()}, {steps:,} steps{protocol}"
+
+
+def cells(records: list[Record], length: int, name: str, split: str, paper: Record) -> str:
+    """The table of one score: models down, data sets across, with floors and the paper's rows."""
+    here = pick(records, length=length)
+    sets = [s for s in SETS if pick(here, data=s)]
+    rows = []
+    for kind in kinds(here):
+        of = {s: (pick(here, data=s, **kind) or [None])[0] for s in sets}
+        steps = next(r["model"]["steps"] for r in of.values() if r)
+        scored = {
+            s: r
+            and next((x for x in r["scores"] if x["name"] == name and x["split"] == split), None)
+            for s, r in of.items()
+        }
+        if any(scored.values()):
+            rows.append([label(kind, steps), *(spread(x) if x else "–" for x in scored.values())])
+    floors = {
+        s: score(pick(here, data=s, protocol="honest")[0], name, split)["floor"] for s in sets
+    }
+    rows.insert(0, ["*floor: real against other real windows*", *map(spread, floors.values())])
+    if split == "train":
+        for model in dict.fromkeys(m for s in sets for m in paper[s][str(length)].get(name, {})):
+            if model.split()[0] in ("PaCoDi", "FreqDiff", "DDPM", "decoupled", "temporal"):
+                told = [paper[s][str(length)][name].get(model) for s in sets]
+                rows.append([f"paper: {model}", *("–" if v is None else number(v) for v in told)])
+    return table(["", *(SETS[s] for s in sets)], rows)
+
+
+def verdicts(records: list[Record], paper: Record) -> str:
+    """For each of the sixteen cells, whether the aim was reached."""
+    rows, reached, counted = [], 0, 0
+    for data, title in SETS.items():
+        own = pick(records, data=data, length=24, model="pacodi", variant="sde", protocol="honest")
+        if not own:
+            continue
+        best = max(own, key=lambda r: r["model"]["steps"])
+        for name, metric in PAPER_SCORES.items():
+            found = score(best, name)
+            told = paper[data]["24"][name]
+            aim = max(min(told["PaCoDi SDE"], told["PaCoDi DDPM"]), found["floor"]["value"])
+            holds = found["interval"][0] <= aim
+            reached, counted = reached + holds, counted + 1
+            rows.append(
+                [
+                    f"{title}, {metric}",
+                    spread(found),
+                    number(min(told["PaCoDi SDE"], told["PaCoDi DDPM"])),
+                    spread(found["floor"]),
+                    "yes" if holds else "**no**",
+                ]
+            )
+    head = ["", "here", "paper's better variant", "floor", "reached"]
+    return f"{reached} of {counted} cells.\n\n" + table(head, rows)
+
+
+def memorisation(records: list[Record]) -> str:
+    """Distances to the nearest training window."""
+    rows = [
+        [
+            label(r["cell"], r["model"]["steps"]) + f", {SETS[r['cell']['data']]}",
+            *(f"{r['memorisation'][k]:.4f}" for k in ("synthetic", "train_apart", "held_out")),
+            f"{r['memorisation']['ratio']:.2f}",
+        ]
+        for r in pick(records, model="pacodi", length=24, protocol="honest")
+    ]
+    head = ["", "synthetic", "train, at least L apart", "held-out", "synthetic / train"]
+    return table(head, rows)
+
+
+def budget(records: list[Record]) -> str:
+    """What each cell cost, and its command."""
+    rows = [
+        [
+            f"`{'-'.join(str(v) for v in r['cell'].values())}`",
+            f"{r['model']['steps']:,}",
+            f"{r['windows_per_second']:,.0f}",
+            f"{r['minutes']:.1f}",
+            f"{r['peak_megabytes'] / 1e3:.1f} GB",
+            str(r["machine"]["cores"]),
+            f"{r['validation']:.4f}",
+        ]
+        for r in records
+    ]
+    head = ["cell", "steps", "windows/s", "minutes in all", "peak", "cores", "validation loss"]
+    return table(head, rows)
+
+
+def page(records: list[Record], paper: Record, parts: Path) -> str:
+    """The whole page; its words are in ``docs/results/*.md``, its numbers in the records."""
+    text = (parts / "page.md").read_text()
+    filled = {
+        "verdicts": verdicts(records, paper),
+        "memorisation": memorisation(records),
+        "budget": budget(records),
+    }
+    for length in (24, 64):
+        for split in ("train", "held_out"):
+            filled[f"scores_{length}_{split}"] = "\n\n".join(
+                f"**{title}**\n\n{cells(records, length, name, split, paper)}"
+                for name, title in PAPER_SCORES.items()
+                if pick(records, length=length)
+            )
+    filled["further"] = "\n\n".join(
+        f"**{title}**\n\n{cells(records, 24, name, 'train', paper_without(paper))}"
+        for name, title in FURTHER_SCORES.items()
+    )
+    for name, value in filled.items():
+        text = text.replace("{{" + name + "}}", value or "Not run yet.")
+    return text
+
+
+def paper_without(paper: Record) -> Record:
+    """The paper has no rows for scores of our own."""
+    return {data: {length: {} for length in lengths} for data, lengths in paper.items()}
+
+
+def write(folder: Path, target: Path) -> Path:
+    """Writes the page and returns where it is."""
+    paper = json.loads((folder / "paper.json").read_text())
+    target.write_text(page(read(folder), paper, folder))
+    return target

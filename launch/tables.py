@@ -1,0 +1,212 @@
+"""The paper's tables on this machine: trains and scores a grid of models, and writes the page.
+
+    python launch/tables.py list [PATTERN …]          the cells, and which are done
+    python launch/tables.py run [PATTERN …]           trains and scores what is not done yet
+    python launch/tables.py write                     writes docs/results.md
+
+A pattern is a part of a cell's name with ``*``, for example ``etth1-24-*-honest``. A cell is one
+run of the main command with ``--mode=all``; its folder is ``runs/tables/CELL`` and what it scored
+is kept in ``docs/results/CELL.json``. Run again after an interruption and it goes on where it was.
+"""
+
+import argparse
+import fnmatch
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "docs" / "results"
+RUNS = ROOT / "runs" / "tables"
+
+#: Training steps of a cell, by budget.
+STEPS = {"short": 4000, "long": 20_000}
+
+#: What tells a model's cells apart from PaCoDi's: config arguments and overrides.
+MODELS: dict[str, tuple[str, dict[str, Any]]] = {
+    "pacodi": ("", {}),
+    "decoupled": ("", {"model.interaction": "none"}),
+    "temporal": ("model=temporal", {}),
+    "monolithic": ("model=monolithic", {}),
+}
+
+#: The paper's protocol with this project's training: what is borrowed is the data's handling.
+PROTOCOLS: dict[str, dict[str, Any]] = {
+    "honest": {},
+    "paper": {
+        "data.protocol": "paper",
+        "data.scaling": "min_max",
+        "diffusion.statistics": "oracle",
+    },
+}
+
+
+class Cell(NamedTuple):
+    """One place of the tables."""
+
+    data: str
+    length: int
+    model: str
+    variant: str
+    protocol: str
+    budget: str
+
+    @property
+    def name(self) -> str:
+        """The cell's name, and that of its files."""
+        return "-".join(str(part) for part in self)
+
+    @property
+    def command(self) -> list[str]:
+        """The command that trains, samples and scores the cell, without its folder."""
+        extra, overrides = MODELS[self.model]
+        arguments = [f"length={self.length}", f"variant={self.variant}", *filter(None, [extra])]
+        settings = {
+            **overrides,
+            **PROTOCOLS[self.protocol],
+            "train.steps": STEPS[self.budget],
+            "train.validate_every": STEPS[self.budget] // 4,
+            "train.checkpoint_every": STEPS[self.budget] // 4,
+        }
+        return [
+            "-m",
+            "pacodi_jax.main",
+            f"--config=configs/{self.data}.py:{','.join(arguments)}",
+            "--mode=all",
+            *(f"--config.{key}={value}" for key, value in settings.items()),
+        ]
+
+    @property
+    def result(self) -> Path:
+        """Where the repository keeps what the cell scored."""
+        return RESULTS / f"{self.name}.json"
+
+    @property
+    def done(self) -> bool:
+        """Whether it was scored by the very command that would score it now."""
+        return self.result.exists() and json.loads(self.result.read_text())["command"] == self.said
+
+    @property
+    def said(self) -> str:
+        """The command as a user types it."""
+        return " ".join(["python", *self.command])
+
+
+def grid() -> list[Cell]:
+    """All cells, the ones that matter most first."""
+    sets = ("etth1", "sines", "stocks", "air")
+    long = [Cell(data, 24, "pacodi", "sde", "honest", "long") for data in sets]
+    kinds = [
+        ("pacodi", "sde"),
+        ("temporal", "sde"),
+        ("decoupled", "sde"),
+        ("monolithic", "sde"),
+        ("pacodi", "ddpm"),
+        ("temporal", "ddpm"),
+    ]
+    short = [Cell(data, 24, *kind, "honest", "short") for kind in kinds for data in sets]
+    short += [
+        Cell(data, 64, model, "sde", "honest", "short")
+        for data in ("etth1", "sines")
+        for model in ("pacodi", "temporal")
+    ]
+    short += [
+        Cell(data, 24, "pacodi", variant, "paper", "short")
+        for variant in ("sde", "ddpm")
+        for data in sets
+    ]
+    return long + short
+
+
+def chosen(patterns: list[str]) -> list[Cell]:
+    """The cells that match a pattern; all of them without any."""
+    cells = [c for c in grid() if any(fnmatch.fnmatch(c.name, p) for p in patterns or ["*"])]
+    if not cells:
+        raise SystemExit(f"no cell matches {patterns}; python launch/tables.py list names them")
+    return cells
+
+
+def kept(scores: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The part of the scores that the repository keeps."""
+    fields = ("name", "split", "better", "windows", "word", "value", "interval", "values")
+    bound = ("value", "interval", "windows")
+    return [
+        {
+            **{field: score[field] for field in fields},
+            **{
+                role: {field: score[role][field] for field in bound}
+                for role in ("floor", "ceiling")
+            },
+        }
+        for score in scores
+    ]
+
+
+def run(cell: Cell) -> None:
+    """Trains and scores a cell, and keeps what it scored."""
+    workdir = RUNS / cell.name
+    print(f"== {cell.name}\n   {cell.said} --workdir={workdir.relative_to(ROOT)}", flush=True)
+    start = time.perf_counter()
+    status = subprocess.run(
+        [sys.executable, *cell.command, f"--workdir={workdir}"], cwd=ROOT, check=False
+    ).returncode
+    if status:
+        raise SystemExit(f"{cell.name} ended with status {status}; run again to go on")
+    found = json.loads((workdir / "scores" / "scores.json").read_text())
+    lines = [json.loads(line) for line in (workdir / "metrics.jsonl").read_text().splitlines()]
+    speeds = [line["windows_per_second"] for line in lines if "windows_per_second" in line]
+    validation = [line["validation"] for line in lines if "validation" in line]
+    environment = json.loads((workdir / "environment.json").read_text())
+    record = {
+        "cell": cell._asdict(),
+        "command": cell.said,
+        "machine": {
+            "cores": len(os.sched_getaffinity(0)),
+            "device": environment["device_kind"],
+            "packages": environment["packages"],
+        },
+        "windows_per_second": sorted(speeds)[len(speeds) // 2],
+        "minutes": round((time.perf_counter() - start) / 60, 1),
+        "peak_megabytes": round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3),
+        "validation": validation[-1],
+        "model": found["model"],
+        "protocol": found["protocol"],
+        "settings": found["settings"],
+        "memorisation": found["memorisation"],
+        "scores": kept(found["scores"]),
+    }
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    temporary = cell.result.with_suffix(".part")
+    temporary.write_text(json.dumps(record, indent=1) + "\n")
+    temporary.replace(cell.result)
+
+
+def main() -> None:
+    """Parses the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("action", choices=["list", "run", "write"])
+    parser.add_argument("patterns", nargs="*")
+    given = parser.parse_args()
+    if given.action == "write":
+        from results_page import write
+
+        print(write(RESULTS, ROOT / "docs" / "results.md"))
+        return
+    for cell in chosen(given.patterns):
+        if given.action == "list":
+            print(f"{'done' if cell.done else 'open'}  {cell.name}")
+        elif cell.done:
+            print(f"== {cell.name} is done")
+        else:
+            run(cell)
+
+
+if __name__ == "__main__":
+    main()

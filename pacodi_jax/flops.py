@@ -216,6 +216,9 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         raise PacodiError(f"--lengths={options.lengths!r}: whole numbers and commas.") from None
     if min(options.lengths) < 1:
         raise PacodiError(f"--lengths has {min(options.lengths)}; a window has at least 1 step.")
+    for name in ("channels", "width", "depth", "heads", "tokens"):
+        if getattr(options, name) < 1:
+            raise PacodiError(f"--{name}={getattr(options, name)} must be at least 1.")
     if options.rounds < 0:
         raise PacodiError(f"--rounds={options.rounds} must not be negative.")
     try:

@@ -108,6 +108,8 @@ def test_times_are_compared_round_by_round(tmp_path):
         (["--lengths", "0"], "at least 1 step"),
         (["--lengths", "8", "--heads", "3"], "heads=3 must divide width=128"),
         (["--lengths", "8", "--rounds", "-1"], "must not be negative"),
+        (["--lengths", "8", "--channels", "0"], "--channels=0 must be at least 1"),
+        (["--lengths", "8", "--tokens", "-5"], "--tokens=-5 must be at least 1"),
     ],
 )
 def test_mistakes_end_the_command_with_one_line(arguments, words, tmp_path, capsys):

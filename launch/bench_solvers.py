@@ -1,7 +1,7 @@
 """Measures the solvers against exact Gaussian laws and prints docs/solvers.md's tables.
 
     python launch/bench_solvers.py            all tables
-    python launch/bench_solvers.py order      one of: order, steps, weak, grids
+    python launch/bench_solvers.py order      one of: order, law, steps, weak, grids
 
 Nothing is sampled: with an exact Gaussian score a step is affine, so mean and covariance are
 pushed through it in double precision (tests/core/gaussian.py).
@@ -28,8 +28,10 @@ from tests.core.gaussian import (
     build_rule,
     circulant,
     covariance_error,
+    mean_error,
     prior,
     propagate,
+    propagator,
 )
 
 VP = schedule.vp()
@@ -75,6 +77,21 @@ def order() -> None:
                 errors.append(np.linalg.norm(ravel_pytree(end)[0] - exact) / np.linalg.norm(exact))
             cells.append(f"{np.log(errors[0] / errors[1]) / np.log(4):.2f}, {errors[0]:.1e}")
         _row(name, *cells)
+
+
+def law() -> None:
+    """Order in law of the rules that draw noise: the exact law at t = 1 to that at 1e-3."""
+    process = asymmetric(8)
+    start, target = (process.noisy(SHORT, t) for t in (1.0, SHORT.t_min))
+    _header("solver", "times", "order", "error at 80", "error at 320")
+    for name in ("ancestral:small", "ancestral:large", "euler_maruyama", "sde_dpmpp_2m"):
+        rule = build_rule(name, process)._replace(finish=lambda problem, carry, state, t: state)
+        run = propagator(rule, process, SHORT)
+        for grid in ("uniform", "log_snr"):
+            laws = [run(start, _grid(grid, process, count + 1, SHORT))[0] for count in (80, 320)]
+            errors = [covariance_error(end, target) + mean_error(end, target) for end in laws]
+            order = np.log(errors[0] / errors[1]) / np.log(4)
+            _row(name, grid, f"{order:.2f}", *(f"{error:.1e}" for error in errors))
 
 
 def steps() -> None:
@@ -138,7 +155,7 @@ def grids() -> None:
             _row(name, grid, *(f"{covariance_error(law, process.law):.4f}" for law in laws))
 
 
-TABLES = {"order": order, "steps": steps, "weak": weak, "grids": grids}
+TABLES = {"order": order, "law": law, "steps": steps, "weak": weak, "grids": grids}
 
 
 def main(names: list[str]) -> int:

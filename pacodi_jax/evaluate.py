@@ -14,6 +14,7 @@ from pacodi_jax.data import Dataset
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.metrics import memorisation
 from pacodi_jax.metrics.cache import Cache, default_folder
+from pacodi_jax.metrics.draws import LEAST
 from pacodi_jax.metrics.panel import score_panel
 from pacodi_jax.metrics.registry import Budget
 from pacodi_jax.report.progress import progress_bar
@@ -92,14 +93,19 @@ def write_scores(
       seeds: complete runs of every score.
       seed: of the draw; the same windows as :func:`write_samples` draws.
     """
-    recipe = trained.recipe
+    recipe, live = trained.recipe, trained.recipe.scaler.live
     count = min(windows, len(dataset.train))
     condition = dataset.train.condition()
     if condition is not None:
         condition = condition[np.linspace(0, len(condition) - 1, count).astype(int)]
-    synthetic = trained.sample(sample_key(seed), count, condition)
-    real = recipe.unscale(dataset.train.values())
-    held_out = recipe.unscale(dataset.held_out.values())
+    # A constant channel is put back by the recipe, not made by the model: nothing to score.
+    synthetic = trained.sample(sample_key(seed), count, condition)[..., live]
+    real = recipe.unscale(dataset.train.values())[..., live]
+    held_out = None
+    if len(dataset.held_out) >= LEAST:
+        held_out = recipe.unscale(dataset.held_out.values())[..., live]
+    else:
+        print(f"note: {len(dataset.held_out)} held-out windows; scored on train alone")
     with progress_bar() as progress:
         panel = score_panel(
             real,
@@ -108,7 +114,7 @@ def write_scores(
             budget=Budget(seeds=tuple(range(seeds)), windows=windows),
             cache=Cache(default_folder()),
             protocol=trained.label or f"honest, statistics={trained.card['statistics']}",
-            names=list(recipe.channels),
+            names=list(recipe.live_channels),
             progress=progress,
         )
     panel["model"] = trained.card

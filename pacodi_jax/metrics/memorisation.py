@@ -64,7 +64,7 @@ def audit(
     train: np.ndarray,
     starts: np.ndarray,
     synthetic: np.ndarray,
-    held_out: np.ndarray,
+    held_out: np.ndarray | None,
     *,
     limit: int = 3000,
 ) -> dict[str, float]:
@@ -78,27 +78,30 @@ def audit(
       train: ``(N, L, C)``, what the generator saw.
       starts: ``(N,)``, the row at which each of them begins.
       synthetic: ``(M, L, C)``.
-      held_out: ``(H, L, C)``, real windows it did not see.
+      held_out: ``(H, L, C)``, real windows it did not see, or ``None``.
       limit: at most so many windows of each kind are looked up, evenly spread.
 
     Returns:
-      Medians ``synthetic``, ``train_apart`` and ``held_out`` of root mean squared distances, after
-      min–max scaling by train; and ``ratio``, the first over the second.
+      Medians ``synthetic``, ``train_apart`` and, if there are any, ``held_out`` of root mean squared
+      distances, after min–max scaling by train; and ``ratio``, the first over the second.
     """
     low, high = train.min(axis=(0, 1)), train.max(axis=(0, 1))
     span = np.where(high > low, high - low, 1.0)
-    train, synthetic, held_out = ((part - low) / span for part in (train, synthetic, held_out))
-    chosen, seen, unseen = (
-        np.unique(np.linspace(0, len(part) - 1, min(limit, len(part))).astype(int))
-        for part in (synthetic, train, held_out)
-    )
+    train, synthetic = (train - low) / span, (synthetic - low) / span
+
+    def spread(part: np.ndarray) -> np.ndarray:
+        return np.unique(np.linspace(0, len(part) - 1, min(limit, len(part))).astype(int))
+
+    chosen, seen = spread(synthetic), spread(train)
     places, length = (starts[seen], starts), train.shape[1]
     medians = {
         "synthetic": np.median(neighbours.nearest(synthetic[chosen], train)[0]),
         "train_apart": np.median(
             neighbours.nearest(train[seen], train, places=places, apart=length)[0]
         ),
-        "held_out": np.median(neighbours.nearest(held_out[unseen], train)[0]),
     }
+    if held_out is not None:
+        unseen = ((held_out - low) / span)[spread(held_out)]
+        medians["held_out"] = np.median(neighbours.nearest(unseen, train)[0])
     found = {name: float(value) for name, value in medians.items()}
     return found | {"ratio": found["synthetic"] / max(found["train_apart"], 1e-12)}

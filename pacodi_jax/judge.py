@@ -28,8 +28,12 @@ def _from_table(path: Path, table: pd.DataFrame, length: int | None) -> np.ndarr
     channels = [c for c in table.columns if c != WINDOW]
     values = table[channels].to_numpy(np.float64, na_value=np.nan)
     if WINDOW in table.columns:
-        order = np.argsort(table[WINDOW].to_numpy(), kind="stable")
-        _, sizes = np.unique(table[WINDOW].to_numpy(), return_counts=True)
+        window, _ = pd.factorize(table[WINDOW])
+        if (window < 0).any():
+            raise PacodiError(
+                f"{path}: the {WINDOW!r} column is empty in row {window.argmin() + 1}"
+            )
+        order, sizes = np.argsort(window, kind="stable"), np.bincount(window)
         if len(set(sizes)) != 1:
             raise PacodiError(
                 f"{path}: windows differ in length (from {sizes.min()} to {sizes.max()} rows); "
@@ -64,11 +68,15 @@ def read_windows(path: Path, length: int | None) -> tuple[np.ndarray, list[str] 
             )
         return (array[..., None] if array.ndim == 2 else array), None
     table = files.read_table(path)
-    numbers = [c for c in table.columns if pd.api.types.is_numeric_dtype(table[c])]
-    if not [c for c in numbers if c != WINDOW]:
+    rest = [c for c in table.columns if c != WINDOW]
+    names = [c for c in rest if pd.api.types.is_numeric_dtype(table[c])]
+    if not names:
         raise PacodiError(f"{path} has no column of numbers to score")
-    kept = [c for c in table.columns if c in numbers]
-    return _from_table(path, table[kept], length), [c for c in kept if c != WINDOW]
+    ignored = [c for c in rest if c not in names]
+    if ignored:
+        print(f"{path.name}: not numbers, so not scored: {', '.join(ignored)}")
+    kept = [c for c in table.columns if c == WINDOW or c in names]
+    return _from_table(path, table[kept], length), names
 
 
 def _same_names(first: list[str] | None, second: list[str] | None, path: Path) -> None:
@@ -119,6 +127,8 @@ def run(arguments: argparse.Namespace) -> list[Path]:
         held_out, others = read_windows(arguments.held_out, arguments.length)
         _same_names(names, others, arguments.held_out)
     prepare(real, synthetic, held_out, names)
+    for folder in filter(None, (arguments.out, arguments.cache)):
+        report.check_folder(folder)  # now, not after minutes of scoring
     protocol = arguments.protocol + (" (quick)" if arguments.quick else "")
     with progress_bar() as progress:
         panel = score_panel(

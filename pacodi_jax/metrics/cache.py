@@ -1,5 +1,6 @@
 """What depends on the real windows alone is kept between runs: encoders, floors and ceilings."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -33,7 +34,8 @@ def default_folder() -> Path:
 class Cache:
     """A folder of encoders (``.safetensors``) and bounds (``.json``); None keeps nothing.
 
-    Files appear whole or not at all. One that cannot be read counts as absent.
+    Files appear whole or not at all. One that cannot be read counts as absent, and one that
+    cannot be written is not kept: a full disk costs time, not the scores.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -42,11 +44,15 @@ class Cache:
     def _write(self, name: str, data: bytes) -> None:
         if self.folder is None:
             return
-        self.folder.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=self.folder)
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-        Path(temporary).replace(self.folder / name)
+        with contextlib.suppress(OSError):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(dir=self.folder)
+            try:
+                with os.fdopen(handle, "wb") as stream:
+                    stream.write(data)
+                Path(temporary).replace(self.folder / name)
+            finally:
+                Path(temporary).unlink(missing_ok=True)
 
     def encoder(self, key: str, like: ts2vec.Params) -> ts2vec.Params | None:
         """Returns the weights kept under ``key``, shaped ``like`` these, or None."""

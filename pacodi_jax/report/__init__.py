@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,20 @@ def to_csv(panel: dict[str, Any]) -> str:
     return stream.getvalue()
 
 
+def check_folder(folder: Path) -> None:
+    """Makes ``folder`` if it is not there; one that cannot be written into is a named error."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise PacodiError(f"{folder} cannot be written into: {error.strerror}") from error
+
+
 def write(
     folder: Path, title: str, panel: dict[str, Any], real: np.ndarray, synthetic: np.ndarray
 ) -> list[Path]:
-    """Writes the three files of a report, each whole or not at all.
+    """Writes the three files of a report, whole or not at all.
 
     Args:
       folder: made if it is not there.
@@ -58,12 +69,16 @@ def write(
         "scores.csv": to_csv(panel),
         "report.html": page(title, panel, sections(real, synthetic, panel["data"]["channels"])),
     }
+    check_folder(folder)
+    written = {folder / f".{name}.{os.getpid()}": folder / name for name in contents}
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in contents.items():
-            temporary = folder / f".{name}.{os.getpid()}"
+        for temporary, text in zip(written, contents.values(), strict=True):
             temporary.write_text(text, encoding="utf-8")
-            temporary.replace(folder / name)
+        for temporary, target in written.items():
+            temporary.replace(target)
     except OSError as error:
         raise PacodiError(f"{folder}: the report cannot be written: {error.strerror}") from error
-    return [folder / name for name in contents]
+    finally:
+        for temporary in written:
+            temporary.unlink(missing_ok=True)
+    return list(written.values())

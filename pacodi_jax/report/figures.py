@@ -2,6 +2,7 @@
 
 import io
 import re
+import warnings
 import zlib
 from typing import Any
 
@@ -51,7 +52,8 @@ def canvas(rows: int = 1, columns: int = 1, height: float = HEIGHT, **options: A
 def to_svg(figure: Figure, description: str) -> str:
     """Returns the figure as an inline SVG whose alternative text is ``description``."""
     stream = io.StringIO()
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(_STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")  # the browser has fonts that this machine lacks
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
     text = stream.getvalue()
     text = text[text.index("<svg") :]
@@ -118,7 +120,9 @@ def matrix(values: np.ndarray, title: str, names: list[str]) -> Figure:
     image = axis.imshow(values, cmap="PuOr_r", vmin=-1, vmax=1)
     if len(values) <= 8:
         for (row, column), value in np.ndenumerate(values):
-            ink = "white" if abs(value) > 0.6 else "#1b1f24"
+            red, green, blue, _ = image.cmap(image.norm(value))
+            dark = 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2 < 0.18
+            ink = "white" if dark else "black"
             axis.text(
                 column,
                 row,
@@ -132,7 +136,8 @@ def matrix(values: np.ndarray, title: str, names: list[str]) -> Figure:
         axis.set_xticks(range(len(names)), names, rotation=60, ha="right", fontsize=8)
         axis.set_yticks(range(len(names)), names, fontsize=8)
     axis.set_title(title)
-    figure.colorbar(image, ax=axis, shrink=0.8)
+    with matplotlib.rc_context(_STYLE):  # its own axes take the page's ink too
+        figure.colorbar(image, ax=axis, shrink=0.8)
     return figure
 
 

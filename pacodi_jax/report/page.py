@@ -30,7 +30,8 @@ def _spread(part: dict[str, Any]) -> str:
 def _row(score: dict[str, Any]) -> str:
     share = f"{100 * score['position']:.0f}"
     track = (
-        f'<span class="track" aria-hidden="true"><i style="width:{share}%"></i></span> {share} %'
+        f'<span class="track" aria-hidden="true"><i style="width:{share}%"></i></span>'
+        f'<span class="share">{share} %</span>'
         if score["better"] != "one"
         else "–"
     )
@@ -48,19 +49,18 @@ def _table(scores: list[dict[str, Any]], split: str, protocol: str) -> str:
     for group, title in GROUPS.items():
         rows = [_row(s) for s in scores if s["split"] == split and s["group"] == group]
         if rows:
-            body += (
-                f'<tr class="group"><th class="left" colspan="6" scope="rowgroup">{title}</th></tr>'
-            )
-            body += "".join(rows)
+            head = f'<th class="left" colspan="6" scope="rowgroup">{title}</th>'
+            body += f'<tbody><tr class="group">{head}</tr>{"".join(rows)}</tbody>'
     label = f"Scores {SPLITS[split]}"
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-label="{label}"><table>'
-        f"<caption><span>{label}, protocol {escape(protocol)}: mean over seeds ± half of the 95 % "
-        "interval. The bar runs from floor (0 %) to ceiling (100 %).</span></caption><thead><tr>"
+        f"<caption><span>{label}, protocol {escape(protocol)}: mean over seeds ± half of the "
+        "95\N{NO-BREAK SPACE}% interval. The bar runs from floor (0\N{NO-BREAK SPACE}%) to ceiling "
+        "(100\N{NO-BREAK SPACE}%).</span></caption><thead><tr>"
         '<th class="left" scope="col">Score</th><th class="left" scope="col">In words</th>'
         '<th scope="col">Floor to ceiling</th><th scope="col">Value</th>'
         '<th scope="col">Floor</th><th scope="col">Ceiling</th>'
-        f"</tr></thead><tbody>{body}</tbody></table></div>"
+        f"</tr></thead>{body}</table></div>"
     )
 
 
@@ -119,7 +119,8 @@ def page(title: str, panel: dict[str, Any], sections: list[Section]) -> str:
         '<a class="skip" href="#scores">Skip to the scores</a>'
         f"<header><h1>{escape(title)}</h1>"
         f'<p class="meta">{synthetic["windows"]:,} synthetic against {real["windows"]:,} real '
-        f"windows of {real['length']} steps and {real['channels']} channels</p></header><main>"
+        f"windows of {real['length']} steps and {real['channels']} channels</p>"
+        f'<p class="meta">Protocol: <strong>{escape(panel["protocol"])}</strong></p></header><main>'
         f'<div class="verdict{" warn" if told else ""}" role="region" aria-label="Verdict">'
         f'{lines}</div><div id="scores">{tables}</div>'
         f"{''.join(_section(s) for s in sections)}{_method(panel)}</main>"

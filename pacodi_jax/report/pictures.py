@@ -13,7 +13,7 @@ from pacodi_jax.metrics.spectral import power_spectrum
 from pacodi_jax.report import figures
 
 POINTS = 500
-CHANNELS = 6
+CHANNELS = 8
 SHOWN = 8
 
 
@@ -31,6 +31,17 @@ class Section(NamedTuple):
     text: str
     pictures: list[Picture]
     key: bool = True
+
+
+def _shown(names: list[str]) -> str:
+    """Says so where not every channel is drawn."""
+    return f" The first {CHANNELS} of {len(names)} channels." if len(names) > CHANNELS else ""
+
+
+def _apart(first: np.ndarray, second: np.ndarray, unit: str, where: str) -> str:
+    """The largest difference of two curves, in words, for those who do not see the picture."""
+    gap = np.abs(first - second)
+    return f"at most {gap.max():.2g}{unit} apart, at {where} {gap.argmax()}"
 
 
 def _picture(figure: object, caption: str) -> Picture:
@@ -79,7 +90,8 @@ def examples(real: np.ndarray, synthetic: np.ndarray, names: list[str], seed: in
     chosen = [w[rng.permutation(len(w))[:SHOWN]] for w in (real, synthetic)]
     return Section(
         "Windows side by side",
-        f"{SHOWN} windows of each side, chosen at random, in the units of the files.",
+        f"{SHOWN} windows of each side, chosen at random, in the units of the files."
+        + _shown(names),
         [
             _picture(
                 figures.windows(chosen[0][..., c], chosen[1][..., c], name),
@@ -95,11 +107,13 @@ def spectra(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> Sectio
     levels = [10 * np.log10(power_spectrum(w) + 1e-12) for w in (real, synthetic)]
     return Section(
         "Power spectra",
-        "Bin 0 is the spread of window levels; the last bin is the fastest oscillation.",
+        "Bin 0 is the spread of window levels; the last bin is the fastest oscillation."
+        + _shown(names),
         [
             _picture(
                 figures.curves(levels[0][:, c], levels[1][:, c], name, ("frequency bin", "dB")),
-                f"Mean power spectrum of {name}.",
+                f"Mean power spectrum of {name}: "
+                f"{_apart(levels[0][:, c], levels[1][:, c], ' dB', 'bin')}.",
             )
             for c, name in enumerate(names[:CHANNELS])
         ],
@@ -111,11 +125,12 @@ def autocorrelations(real: np.ndarray, synthetic: np.ndarray, names: list[str]) 
     values = [autocorrelation(w) for w in (real, synthetic)]
     return Section(
         "Autocorrelation",
-        "Around each channel's overall mean, so that lasting levels count.",
+        "Around each channel's overall mean, so that lasting levels count." + _shown(names),
         [
             _picture(
                 figures.curves(values[0][:, c], values[1][:, c], name, ("lag", "correlation")),
-                f"Autocorrelation of {name}.",
+                f"Autocorrelation of {name}: "
+                f"{_apart(values[0][:, c], values[1][:, c], '', 'lag')}.",
             )
             for c, name in enumerate(names[:CHANNELS])
         ],
@@ -126,9 +141,13 @@ def correlations(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> S
     """Cross-correlation of channels, and the difference."""
     first, second = cross_correlation(real), cross_correlation(synthetic)
     shown = (("real", first), ("synthetic", second), ("synthetic − real", second - first))
+    gap = np.abs(second - first)
+    row, column = np.unravel_index(gap.argmax(), gap.shape)
+    largest = f" They differ most, by {gap.max():.2f}, for {names[column]} and {names[row]}."
     return Section(
         "Cross-correlation",
-        "Correlation of channels at the same step, over all windows.",
+        "Correlation of channels at the same step, over all windows: orange is positive, purple "
+        "negative." + (largest if len(names) > 1 else ""),
         [
             _picture(figures.matrix(m, title, names), f"Correlation matrix: {title}.")
             for title, m in shown

@@ -36,6 +36,7 @@ tr.group th{background:var(--card);color:var(--soft);font-weight:600;position:st
 .track{display:inline-block;position:relative;width:6rem;height:.7rem;border:1px solid var(--bar);
 border-radius:.35rem;vertical-align:middle;overflow:hidden}
 .track i{position:absolute;left:0;top:0;bottom:0;background:var(--synthetic)}
+.share{display:inline-block;min-width:3.4em}
 .grid{display:grid;gap:1rem;grid-template-columns:repeat(auto-fit,minmax(min(20rem,100%),1fr))}
 figure{margin:0;border:1px solid var(--line);border-radius:.4rem;padding:.6rem;min-width:0}
 figure svg{width:100%;height:auto;display:block}

@@ -1,11 +1,14 @@
 import json
+import pickle
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from pacodi_jax import judge, report
+from pacodi_jax.report import pictures
 from tests.metrics.windows import SMALL, waves
 
 
@@ -48,6 +51,8 @@ def test_two_files_give_scores_and_a_self_contained_report(small, tmp_path, caps
     assert "<script" not in page
     assert page.count('role="img" aria-label="') == page.count("<svg") > 20
     assert page.count("<table>") == page.count("<caption>") == 2
+    assert page.count("<tbody>") == page.count('scope="rowgroup"') == 4
+    assert "Protocol: <strong>judge</strong>" in page
     assert '<th scope="row">' in page
     assert 'tabindex="0"' in page
     identifiers = re.findall(r' id="([^"]+)"', page)
@@ -109,20 +114,84 @@ def test_constant_channel_is_named_by_its_column(small, tmp_path, capsys):
     assert "channel c 2 of the real windows is constant" in capsys.readouterr().err
 
 
-def test_pickles_are_never_loaded(small, tmp_path, capsys):
+class _Trap:
+    """Unpickling it leaves a file behind."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return Path.touch, (self.path,)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("evil.npy", "pickled objects, which are never loaded"),
+        ("evil.npz", "pickled objects, which are never loaded"),
+        ("raw.npy", "not a readable array file"),
+        ("evil.pkl", "cannot tell the format"),
+    ],
+)
+def test_pickles_are_never_loaded(small, tmp_path, capsys, name, message):
     real = _save(tmp_path, "real.npy", waves(60))
-    np.save(tmp_path / "evil.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
-    assert judge.main([real, str(tmp_path / "evil.npy")]) == 2
-    assert "pickled objects, which are never loaded" in capsys.readouterr().err
+    trap = np.array([_Trap(tmp_path / "sprung")], dtype=object)
+    np.save(tmp_path / "evil.npy", trap, allow_pickle=True)
+    np.savez(tmp_path / "evil.npz", windows=trap)
+    for raw in ("raw.npy", "evil.pkl"):
+        (tmp_path / raw).write_bytes(pickle.dumps(trap[0]))
+    assert judge.main([real, str(tmp_path / name)]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "sprung").exists()
+    pickle.loads((tmp_path / "evil.pkl").read_bytes())
+    assert (tmp_path / "sprung").exists()  # so the trap does spring
 
 
-def test_tables_are_cut_by_window_column_or_by_length(tmp_path):
+@pytest.mark.parametrize("flag", ["--out", "--cache"])
+def test_a_folder_that_cannot_be_written_is_named_before_scoring(
+    small, tmp_path, capsys, monkeypatch, flag
+):
+    monkeypatch.setattr(judge, "score_panel", lambda *_, **__: pytest.fail("scored in vain"))
+    monkeypatch.chdir(tmp_path)
+    files = [_save(tmp_path, "real.npy", waves(60)), _save(tmp_path, "s.npy", waves(60, seed=1))]
+    assert judge.main([*files, flag, files[0]]) == 2
+    assert capsys.readouterr().err == f"error: {files[0]} cannot be written into: File exists\n"
+
+
+def test_a_report_that_fails_half_way_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(report, "page", lambda *_: "\ud800")  # cannot be encoded
+    monkeypatch.setattr(report, "sections", lambda *_: [])
+    panel = {"scores": [], "data": {"channels": []}, "protocol": "judge"}
+    with pytest.raises(UnicodeEncodeError):
+        report.write(tmp_path / "out", "title", panel, waves(3), waves(3))
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_pictures_take_their_ink_from_the_page_and_speak():
+    names = [f"c{i}" for i in range(9)]
+    windows = waves(30, channels=9)
+    drawn = pictures.correlations(windows, windows[..., ::-1], names)
+    for picture in drawn.pictures:
+        texts = re.findall(r"<text [^>]*>", picture.svg)
+        assert len(texts) >= 19  # nine names a side, the title, and the colour bar's numbers
+        assert all("fill: currentColor" in text for text in texts)
+    assert "They differ most, by" in drawn.text
+    spectra = pictures.spectra(windows, 2 * windows, names)
+    assert "The first 8 of 9 channels" in spectra.text
+    assert re.search(r"at most 6(\.0)? dB apart, at bin \d", spectra.pictures[0].caption)
+    assert spectra.pictures[0].caption in spectra.pictures[0].svg
+
+
+def test_tables_are_cut_by_window_column_or_by_length(tmp_path, capsys):
     windows = waves(5)
     frame = _table(windows)
     frame.sample(frac=1, random_state=0).sort_values("date").to_csv(tmp_path / "t.csv", index=False)
     found, names = judge.read_windows(tmp_path / "t.csv", None)
     np.testing.assert_allclose(found, windows, atol=1e-6)
     assert names == ["c 0", "c 1", "c 2", "c 3"]
+    assert capsys.readouterr().out == "t.csv: not numbers, so not scored: date\n"
+    frame.assign(window="w" + frame["window"].astype(str)).to_csv(tmp_path / "v.csv", index=False)
+    np.testing.assert_array_equal(judge.read_windows(tmp_path / "v.csv", None)[0], found)
     frame.drop(columns="window").to_csv(tmp_path / "u.csv", index=False)
     found, _ = judge.read_windows(tmp_path / "u.csv", 16)
     assert found.shape == (5 * 16 - 15, 16, 4)
@@ -135,6 +204,7 @@ def test_tables_are_cut_by_window_column_or_by_length(tmp_path):
         (lambda f: f.drop(columns="window"), None, "no 'window' column"),
         (lambda f: f.drop(columns="window"), 1000, "--length=1000 does not fit"),
         (lambda f: f.iloc[:-1], None, "windows differ in length"),
+        (lambda f: f.assign(window=f["window"].where(f.index != 3)), None, "empty in row 4"),
         (lambda f: f[["window", "date"]], None, "no column of numbers"),
     ],
 )

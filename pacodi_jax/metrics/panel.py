@@ -82,7 +82,8 @@ def _bounds_key(windows: draws.Windows, budget: Budget) -> str:
     held_out = None if windows.held_out is None else fingerprint(windows.held_out)
     # Of the synthetic windows a bound depends on nothing but their number.
     size = min(budget.windows, len(windows.synthetic))
-    rest = budget._replace(seeds=(), windows=0)
+    trained_on = min(budget.windows, len(windows.real))  # by the encoder
+    rest = budget._replace(seeds=(), windows=trained_on)
     return key_of(fingerprint(windows.real), held_out, size, rest)
 
 

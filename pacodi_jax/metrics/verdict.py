@@ -64,6 +64,8 @@ def verdict(scores: list[dict[str, Any]], held_out: bool) -> list[str]:
     fine = [s["title"] for s in plain if s["word"] == FLOOR]
     if fine and off:
         lines.append(f"As good as other real windows: {', '.join(fine)}.")
+    if plain and len(plain[0]["values"]) < 2:
+        lines.insert(1, "One seed only: a difference from the floor may be chance. Run several.")
     lines += _copying(scores, held_out)
     if held_out:
         lines += _shift(scores)
@@ -73,12 +75,14 @@ def verdict(scores: list[dict[str, Any]], held_out: bool) -> list[str]:
 def _headline(plain: list[dict[str, Any]], off: list[dict[str, Any]]) -> str:
     if not off:
         return "No score tells these synthetic windows from real ones."
-    told = f"{len(off)} of {len(plain)} scores tell them from real ones"
+    verb = "tells" if len(off) == 1 else "tell"
+    told = f"{len(off)} of {len(plain)} scores {verb} them from real ones"
     if off[0]["position"] > WORDS[1][0]:
-        return f"These windows can be told from real ones: {told}, some of them easily."
+        easily = "easily" if len(off) == 1 else "some of them easily"
+        return f"These windows can be told from real ones: {told}, {easily}."
     if off[0]["position"] > WORDS[0][0]:
         return f"These windows are near the real ones, with visible differences: {told}."
-    return f"These windows are close to real: {told}, all of them barely."
+    return f"These windows are close to real: {told}, but barely."
 
 
 def _copying(scores: list[dict[str, Any]], held_out: bool) -> list[str]:

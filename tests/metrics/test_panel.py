@@ -6,8 +6,8 @@ import pytest
 from pacodi_jax.metrics import cache as caches
 from pacodi_jax.metrics import memorisation, surrogates, ts2vec
 from pacodi_jax.metrics.draws import prepare
-from pacodi_jax.metrics.panel import score_panel, summarise
-from pacodi_jax.metrics.verdict import judge_score
+from pacodi_jax.metrics.panel import _bounds_key, score_panel, summarise
+from pacodi_jax.metrics.verdict import judge_score, verdict
 from tests.metrics.windows import SMALL, waves
 
 
@@ -101,6 +101,25 @@ def test_a_score_within_the_seeds_spread_is_not_called_different():
     assert judge_score(entry([0.1, 0.2, 0.9], [0.1, 0.2, 0.15]))["word"] == "unclear, add seeds"
     assert judge_score(entry([0.5, 0.51, 0.52], [0.1, 0.11, 0.12]))["word"] == "clearly different"
     assert judge_score(entry([0.9, 0.91, 0.9], [0.9, 0.9, 0.91], "higher"))["position"] < 0.01
+
+
+def test_one_seed_is_called_one_seed():
+    score = {"title": "t", "split": "train", "better": "lower", "values": [0.3], "word": "w"}
+    lines = verdict([score | {"above_floor": True, "position": 0.5}], held_out=False)
+    assert lines[0].endswith("1 of 1 scores tells them from real ones, easily.")
+    assert lines[1].startswith("One seed only")
+
+
+def test_bounds_of_another_encoder_are_not_taken_from_the_cache():
+    windows = prepare(waves(400), waves(100, seed=1))
+    keys = {_bounds_key(windows, SMALL._replace(windows=size)) for size in (100, 200, 400, 500)}
+    assert len(keys) == 3  # 400 and 500 are both all of the real windows
+
+
+def test_a_cache_that_cannot_be_written_costs_no_score(tmp_path):
+    (tmp_path / "file").write_text("")
+    caches.Cache(tmp_path / "file" / "cache").keep_bounds("k", {"a": 1.0})
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
 
 
 def test_fingerprint_is_of_the_contents_not_of_the_order():

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from pacodi_jax import metrics
-from pacodi_jax.metrics import gru, registry, ts2vec
+from pacodi_jax.metrics import draws, gru, memorisation, registry, ts2vec
+from pacodi_jax.metrics.panel import summarise
 from pacodi_jax.metrics.surrogates import phase_randomised
 from tests.metrics.windows import SMALL, etth1, sines, waves
 
@@ -52,6 +53,7 @@ def panel():
     return {metric.name: metric for metric in entries}
 
 
+LEVELS = (0.0, 0.05, 0.15, 0.4, 1.0)  # of noise
 NAMES = [
     *("context_fid_v1", "discriminative_v1", "predictive_v1", "correlational_v1"),
     *("strong_discriminative_v1", "wasserstein_v1", "sliced_wasserstein_v1", "autocorrelation_v1"),
@@ -76,42 +78,85 @@ def test_score_repeats_by_seed_and_ignores_the_order_of_windows(panel, name):
 def test_score_does_not_improve_as_noise_is_added(panel, name):
     real, other = waves(200), waves(200, seed=1)
     noise = np.random.default_rng(5).standard_normal(other.shape).astype(np.float32)
-    levels = (0.0, 0.05, 0.15, 0.4, 1.0)
     sign = -1 if panel[name].better == "higher" else 1
     means = [
         sign * np.mean([panel[name].score(real, other + level * noise, s) for s in (0, 1)])
-        for level in levels
+        for level in LEVELS
     ]
     slack = 0.03 * (max(means) - min(means))
     assert all(after >= before - slack for before, after in itertools.pairwise(means)), means
     assert means[-1] > means[0]
 
 
-def _told_apart(real, other, fake):
-    """Scores above the floor's by name: phase coherence and a short-trained transformer."""
-    coherence = metrics.phase_coherence_distance
-    strong = metrics.strong_discriminative_score
-    return (
-        coherence(real, fake, seed=0) / coherence(real, other, seed=0),
-        strong(real, fake, seed=0, steps=100) - strong(real, other, seed=0, steps=100),
-    )
+def _told_apart(real, shared):
+    """What the panel says of a phase-randomised copy: coherence over the floor's, and the gap.
+
+    Both scores must lie far outside the floor's interval: by more than the interval is wide.
+    """
+    further = registry.further_metrics(registry.Budget(strong_steps=100))
+    scores = {metric.name: metric for metric in further}
+    windows = draws.prepare(real, phase_randomised(real[:1000], seed=0, shared=shared))
+    means = []
+    for name in ("phase_coherence_v1", "strong_discriminative_v1"):
+        found = {}
+        for role in ("score", "floor"):
+            pairs = [draws.pair(windows, scores[name], "train", role, s, 1000) for s in range(3)]
+            values = [scores[name].score(*pair, seed) for seed, pair in enumerate(pairs)]
+            found[role] = summarise(values)
+        low, high = found["floor"]["interval"]
+        assert found["score"]["interval"][0] > high + (high - low), (name, found)
+        means.append((found["score"]["value"], found["floor"]["value"]))
+    return means[0][0] / means[0][1], means[1][0] - means[1][1]
 
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_phase_randomised_sines_are_told_from_real_ones(shared):
-    real, other = sines(1000, channels=7), sines(1000, channels=7, seed=1)
-    ratio, gap = _told_apart(real, other, phase_randomised(real, seed=0, shared=shared))
+    ratio, gap = _told_apart(sines(2000, channels=7), shared)
     assert ratio > 5
     assert gap > 0.3
 
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_phase_randomised_etth1_is_told_from_the_real_one(data_dir, shared):
-    windows = etth1(data_dir, 2000)
-    real, other = windows[:1000], windows[1000:]
-    ratio, gap = _told_apart(real, other, phase_randomised(real, seed=0, shared=shared))
+    ratio, gap = _told_apart(etth1(data_dir, 2000), shared)
     assert ratio > 1.3
     assert gap > 0.1
+
+
+def test_distance_to_training_grows_with_noise_and_ignores_the_order_of_windows():
+    windows = draws.prepare(waves(400), waves(200, seed=1), waves(200, seed=2))
+    score = memorisation.metric(windows).score
+    made, unseen = windows.synthetic, windows.held_out
+    ratios = []
+    for level in LEVELS:
+        noises = [np.random.default_rng(seed).standard_normal(made.shape) for seed in (0, 1)]
+        ratios.append(np.mean([score(unseen, made + level * noise, 0) for noise in noises]))
+    assert all(after >= before for before, after in itertools.pairwise(ratios)), ratios
+    assert ratios[-1] > 2 * ratios[0]
+    assert score(unseen[::-1], np.roll(made, 7, 0), 1) == pytest.approx(ratios[0], rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["mse", "wape", "crps", "best_of_n"])
+def test_conditional_score_does_not_improve_as_noise_is_added(name):
+    real = waves(100)
+
+    def score(draws):
+        if name == "crps":
+            return metrics.crps(real, draws)
+        if name == "best_of_n":
+            return metrics.mse(real, metrics.best_of_n(real, draws))
+        return getattr(metrics, name)(real, draws[0])
+
+    def noise(seed):
+        return np.random.default_rng(seed).standard_normal((6, *real.shape))
+
+    means = [np.mean([score(real + level * noise(s)) for s in range(3)]) for level in LEVELS]
+    assert means[0] == pytest.approx(0, abs=1e-12)
+    assert all(after > before for before, after in itertools.pairwise(means)), means
+    order = np.random.default_rng(0).permutation(len(real))
+    given = real + noise(0)
+    once, real = score(given), real[order]
+    assert score(given[:, order]) == pytest.approx(once, rel=1e-9)
 
 
 def test_phase_randomised_windows_keep_their_power_and_lose_their_shape():

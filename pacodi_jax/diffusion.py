@@ -121,7 +121,7 @@ def wirtinger_score(score: Quadratures) -> Array:
     For a real function f of complex X, JAX's gradient is ``∂f/∂R − j ∂f/∂I``, so that
     ∇_X̄ f = ½·conj(jax.grad(f)(X)).
     """
-    return 0.5 * (score.real + 1j * score.imag)
+    return 0.5 * jax.lax.complex(*score)
 
 
 def reverse_drift(

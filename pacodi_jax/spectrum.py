@@ -56,7 +56,7 @@ def to_series(spectrum: Quadratures, length: int) -> Array:
     Imaginary parts of self-conjugate bins have no counterpart in a real window and are ignored.
     """
     check_spectrum("spectrum", spectrum, bin_count(length))
-    return jnp.fft.irfft(spectrum.real + 1j * spectrum.imag, n=length, axis=0, norm="ortho")
+    return jnp.fft.irfft(jax.lax.complex(*spectrum), n=length, axis=0, norm="ortho")
 
 
 def noise_variance(length: int, variance: float = 1.0) -> Quadratures:

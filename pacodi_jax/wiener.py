@@ -123,8 +123,8 @@ def predict(
         variance,
     )
     clean = jax.tree.map(
-        lambda z, u, a, m, v, live: (
-            m + (live > 0) * jnp.sqrt(v) * (jnp.cos(a) * z - jnp.sin(a) * u)
+        lambda z, u, a, m, v, noise: (
+            m + jnp.where(noise > 0, jnp.sqrt(v) * (jnp.cos(a) * z - jnp.sin(a) * u), 0)
         ),
         z,
         velocity,
@@ -145,8 +145,8 @@ def velocity(
     u from ε̂ alone: that divides by cos θ.
     """
     return jax.tree.map(
-        lambda e, x, a, m, v, w: (
-            (w > 0) * (jnp.cos(a) * e * jnp.sqrt(w) - jnp.sin(a) * (x - m) / jnp.sqrt(v))
+        lambda e, x, a, m, v, w: jnp.where(
+            w > 0, jnp.cos(a) * e * jnp.sqrt(w) - jnp.sin(a) * (x - m) / jnp.sqrt(v), 0
         ),
         prediction.noise,
         prediction.clean,

@@ -1,6 +1,7 @@
 """Time grids: where the denoiser is evaluated, from t = 1 down to ``schedule.t_min``."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from pacodi_jax import spectrum, wiener
@@ -40,6 +41,7 @@ def _log_snr(schedule: Schedule, steps: int) -> np.ndarray:
 
 def _angle(schedule: Schedule, steps: int, moments: Moments, variance: Quadratures) -> np.ndarray:
     dense = _dense_times(schedule)
+    moments, variance = jax.tree.map(lambda x: jnp.asarray(x, float), (moments, variance))
     alpha, sigma = schedule.alpha(dense), schedule.sigma(dense)
     theta = wiener.angle(alpha[:, None, None], sigma[:, None, None], moments, variance)
     weight = jax.tree.map(

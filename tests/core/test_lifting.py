@@ -19,6 +19,13 @@ MOMENTS = wiener.Moments(
 )
 
 
+@pytest.fixture(autouse=True)
+def strict_promotion():
+    """No dtype is widened by accident: single precision stays single."""
+    with jax.numpy_dtype_promotion("strict"):
+        yield
+
+
 def _perturb(key: jax.Array, window: jax.Array, t: jax.Array) -> tuple[Quadratures, Quadratures]:
     return diffusion.perturb(key, VP, spectrum.to_spectrum(window), t, LAW)
 

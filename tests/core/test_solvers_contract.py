@@ -17,6 +17,13 @@ SENSITIVE = {"euler_maruyama", "heun"}
 DRAW_NOISE = {"ancestral", "euler_maruyama", "sde_dpmpp_2m"}
 
 
+@pytest.fixture(autouse=True)
+def strict_promotion():
+    """No dtype is widened by accident: single precision stays single."""
+    with jax.numpy_dtype_promotion("strict"):
+        yield
+
+
 def _sampler(name: str, length: int = 8, steps: int = 6):
     process = asymmetric(length)
     rule, denoiser = build_rule(name, process), process.denoiser(VP)

@@ -82,8 +82,8 @@ def audit(
       limit: at most so many windows of each kind are looked up, evenly spread.
 
     Returns:
-      Medians ``synthetic``, ``train_apart`` and, if there are any, ``held_out`` of root mean squared
-      distances, after min–max scaling by train; and ``ratio``, the first over the second.
+      Medians ``synthetic``, ``train_apart`` and, if there are any, ``held_out``, of root mean
+      squared distances after min–max scaling by train; and ``ratio``, the first over the second.
     """
     low, high = train.min(axis=(0, 1)), train.max(axis=(0, 1))
     span = np.where(high > low, high - low, 1.0)

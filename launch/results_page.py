@@ -95,18 +95,13 @@ def cells(records: list[Record], length: int, name: str, split: str, paper: Reco
     for kind in kinds(here):
         of = {s: (pick(here, data=s, **kind) or [None])[0] for s in sets}
         steps = next(r["model"]["steps"] for r in of.values() if r)
-        scored = {
-            s: r
-            and next((x for x in r["scores"] if x["name"] == name and x["split"] == split), None)
-            for s, r in of.items()
-        }
-        if any(scored.values()):
-            rows.append([label(kind, steps), *(spread(x) if x else "–" for x in scored.values())])
+        scored = {s: r and score(r, name, split) for s, r in of.items()}
+        rows.append([label(kind, steps), *(spread(x) if x else "–" for x in scored.values())])
     floors = {
         s: score(pick(here, data=s, protocol="honest")[0], name, split)["floor"] for s in sets
     }
     rows.insert(0, ["*floor: real against other real windows*", *map(spread, floors.values())])
-    if split == "train":
+    if split == "train" and name in PAPER_SCORES:
         for model in dict.fromkeys(m for s in sets for m in paper[s][str(length)].get(name, {})):
             if model.split()[0] in ("PaCoDi", "FreqDiff", "DDPM", "decoupled", "temporal"):
                 told = [paper[s][str(length)][name].get(model) for s in sets]
@@ -173,6 +168,43 @@ def budget(records: list[Record]) -> str:
     return table(head, rows)
 
 
+def few_steps(folder: Path) -> str:
+    """Context-FID against network evaluations, a table for each data set that was measured."""
+    parts = []
+    for path in sorted((folder / "few_steps").glob("*.json")):
+        record = json.loads(path.read_text())
+        points = {tuple(name.split("/")): point for name, point in record["points"].items()}
+        numbers = sorted({int(number) for _, number in points})
+        for name in ("context_fid_v1", "discriminative_v1"):
+            rows = [
+                [f"`{solver}`", *(_mean(points.get((solver, str(n))), name) for n in numbers)]
+                for solver in dict.fromkeys(solver for solver, _ in points)
+            ]
+            floor = record[f"floor/{name}"]
+            parts.append(
+                f"**{path.stem}, {PAPER_SCORES[name]}** by network evaluations; floor "
+                f"{number(sum(floor) / len(floor))}; {record['windows']} windows, "
+                f"{record['seeds']} seeds, {record['model']['steps']:,} training steps\n\n"
+                + table(["solver", *map(str, numbers)], rows)
+            )
+        rows = [
+            [f"`{solver}`", *(_speed(points.get((solver, str(n)))) for n in numbers)]
+            for solver in dict.fromkeys(solver for solver, _ in points)
+        ]
+        parts.append(
+            f"**{path.stem}, windows a second**\n\n" + table(["solver", *map(str, numbers)], rows)
+        )
+    return "\n\n".join(parts)
+
+
+def _mean(point: Record | None, name: str) -> str:
+    return "–" if point is None else number(sum(point[name]) / len(point[name]))
+
+
+def _speed(point: Record | None) -> str:
+    return "–" if point is None else f"{point['windows_per_second']:,.0f}"
+
+
 def page(records: list[Record], paper: Record, parts: Path) -> str:
     """The whole page; its words are in ``docs/results/*.md``, its numbers in the records."""
     text = (parts / "page.md").read_text()
@@ -180,6 +212,7 @@ def page(records: list[Record], paper: Record, parts: Path) -> str:
         "verdicts": verdicts(records, paper),
         "memorisation": memorisation(records),
         "budget": budget(records),
+        "few_steps": few_steps(parts),
     }
     for length in (24, 64):
         for split in ("train", "held_out"):
@@ -189,17 +222,12 @@ def page(records: list[Record], paper: Record, parts: Path) -> str:
                 if pick(records, length=length)
             )
     filled["further"] = "\n\n".join(
-        f"**{title}**\n\n{cells(records, 24, name, 'train', paper_without(paper))}"
+        f"**{title}**\n\n{cells(records, 24, name, 'train', paper)}"
         for name, title in FURTHER_SCORES.items()
     )
     for name, value in filled.items():
         text = text.replace("{{" + name + "}}", value or "Not run yet.")
     return text
-
-
-def paper_without(paper: Record) -> Record:
-    """The paper has no rows for scores of our own."""
-    return {data: {length: {} for length in lengths} for data, lengths in paper.items()}
 
 
 def write(folder: Path, target: Path) -> Path:

@@ -3,13 +3,14 @@
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.stats
 
+from pacodi_jax.errors import choose
 from pacodi_jax.metrics import draws, memorisation, registry, ts2vec
 from pacodi_jax.metrics.cache import Cache, fingerprint, key_of
 from pacodi_jax.metrics.registry import Budget, Metric
@@ -88,12 +89,19 @@ def _bounds_key(windows: draws.Windows, budget: Budget) -> str:
 
 
 def _measure(
-    windows: draws.Windows, budget: Budget, cache: Cache, progress: Progress | None
+    windows: draws.Windows,
+    budget: Budget,
+    cache: Cache,
+    progress: Progress | None,
+    only: Collection[str],
 ) -> tuple[tuple[Metric, ...], dict[str, float]]:
     """Measures all jobs, floors and ceilings from the cache where it has them."""
     encoder = _encoders(windows, budget, cache)
     metrics = registry.paper_metrics(budget, encoder) + registry.further_metrics(budget)
     metrics += (memorisation.metric(windows),)
+    for name in only:
+        choose("score", name, dict.fromkeys(metric.name for metric in metrics))
+    metrics = tuple(metric for metric in metrics if not only or metric.name in only)
     splits = ["train"] if windows.held_out is None else ["train", "held_out"]
     key = _bounds_key(windows, budget)
     known = cache.bounds(key)
@@ -169,6 +177,7 @@ def score_panel(
     protocol: str = "judge",
     names: list[str] | None = None,
     progress: Progress | None = None,
+    only: Collection[str] = (),
 ) -> dict[str, Any]:
     """Scores synthetic windows against real ones and, if given, against held-out ones.
 
@@ -181,6 +190,7 @@ def score_panel(
       protocol: a label for the record, for example ``"oracle"``; it is shown with every score.
       names: of the channels.
       progress: called with (done, in all, label) after each number.
+      only: names of the scores to take; all of them by default.
 
     Returns:
       What ``scores.json`` holds; see docs/judge.md.
@@ -190,7 +200,7 @@ def score_panel(
     """
     start = time.perf_counter()
     windows = draws.prepare(real, synthetic, held_out, names)
-    metrics, found = _measure(windows, budget, cache or Cache(None), progress)
+    metrics, found = _measure(windows, budget, cache or Cache(None), progress, only)
     splits = ["train"] if held_out is None else ["train", "held_out"]
     scores = [
         _entry(metric, split, windows, budget, found)

@@ -1,0 +1,111 @@
+"""The paper's tables as a grid: cells are commands that run, the page is made of records."""
+
+import importlib
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from pacodi_jax import config as configuration
+
+LAUNCH = Path(__file__).parent.parent / "launch"
+
+
+@pytest.fixture(scope="module")
+def tables():
+    sys.path.insert(0, str(LAUNCH))
+    yield importlib.import_module("tables")
+    sys.path.remove(str(LAUNCH))
+
+
+def settings(cell):
+    """The cell's config, with its overrides applied as the command applies them."""
+    wanted = next(part for part in cell.command if part.startswith("--config="))
+    name, _, arguments = wanted.removeprefix("--config=configs/").partition(".py:")
+    config = importlib.import_module(f"configs.{name}").get_config(arguments)
+    for override in cell.command[cell.command.index("--mode=all") + 1 :]:
+        key, _, value = override.removeprefix("--config.").partition("=")
+        *path, last = key.split(".")
+        node = config
+        for part in path:
+            node = node[part]
+        node[last] = type(node[last])(value)
+    return config
+
+
+def test_every_cell_has_a_name_of_its_own_and_valid_settings(tables):
+    cells = tables.grid()
+    assert len({cell.name for cell in cells}) == len(cells)
+    for cell in cells:
+        config = settings(cell)
+        configuration.validate(config)
+        assert config.data.length == cell.length
+        assert (config.diffusion.statistics == "oracle") == (cell.protocol == "paper")
+
+
+def test_the_grid_holds_what_the_paper_compares(tables):
+    short = {(c.data, c.length, c.model, c.variant, c.protocol) for c in tables.grid()}
+    for data in ("etth1", "stocks", "sines", "air"):
+        for kind in ("pacodi", "temporal"):
+            assert {(data, 24, kind, v, "honest") for v in ("sde", "ddpm")} <= short
+        assert {(data, 24, kind, "sde", "honest") for kind in ("decoupled", "monolithic")} <= short
+        assert {(data, 24, "pacodi", v, "paper") for v in ("sde", "ddpm")} <= short
+    for data in ("etth1", "sines"):
+        assert {(data, 64, kind, "sde", "honest") for kind in ("pacodi", "temporal")} <= short
+
+
+def made_record(tables, cell, value):
+    """A record as ``run`` keeps it, every score at ``value`` between a floor and a ceiling."""
+    page = importlib.import_module("results_page")
+    part = {"value": 0.02, "interval": [0.01, 0.03], "windows": 3000}
+    scores = [
+        {
+            "name": name,
+            "split": split,
+            "value": value,
+            "interval": [value - 0.001, value + 0.001],
+            "floor": part,
+            "ceiling": part,
+        }
+        for name in {**page.PAPER_SCORES, **page.FURTHER_SCORES}
+        for split in ("train", "held_out")
+    ]
+    return {
+        "cell": cell._asdict(),
+        "command": cell.said,
+        "machine": {"cores": 2},
+        "windows_per_second": 1000.0,
+        "minutes": 1.0,
+        "peak_megabytes": 900,
+        "validation": 0.8,
+        "model": {"steps": tables.STEPS[cell.budget]},
+        "memorisation": {"synthetic": 0.1, "train_apart": 0.1, "held_out": 0.2, "ratio": 1.0},
+        "scores": scores,
+    }
+
+
+def test_the_page_says_where_the_aim_is_missed(tables, tmp_path):
+    page = importlib.import_module("results_page")
+    for name in ("paper.json", "page.md"):
+        (tmp_path / name).write_text((tables.RESULTS / name).read_text())
+    for cell in tables.grid():
+        value = 0.5 if cell.data == "air" else 0.001
+        record = made_record(tables, cell, value)
+        (tmp_path / f"{cell.name}.json").write_text(json.dumps(record))
+    text = page.write(tmp_path, tmp_path / "results.md").read_text()
+    assert "12 of 16 cells" in text
+    assert text.count("**no**") == 4
+    assert "{{" not in text
+    assert "paper: PaCoDi SDE | 0.015 | 0.022 | 0.007 | 0.026" in text
+    assert "PaCoDi DDPM, 4,000 steps, **paper protocol**" in text
+
+
+def test_a_cell_is_done_only_by_its_own_command(tables, tmp_path, monkeypatch):
+    cell = tables.grid()[0]
+    monkeypatch.setattr(tables, "RESULTS", tmp_path)
+    assert not cell.done
+    cell.result.write_text(json.dumps({"command": cell.said}))
+    assert cell.done
+    cell.result.write_text(json.dumps({"command": cell.said + " --config.train.steps=1"}))
+    assert not cell.done

@@ -4,6 +4,14 @@
     python -m pacodi_jax.main --config=configs/text.py:source=etth1,length=24 --workdir=runs/text \
         --mode=sample --text="a slow rise, then a sharp drop near the end" --samples=16
 
+With captions and vectors of TSFragment-600K; the second line asks for a text that is not among them
+through a service of the model that made them:
+
+    python -m pacodi_jax.main --config=configs/text.py:source=tsfragment,length=24 \
+        --workdir=runs/t2s --config.data.path=FOLDER/embedding_cleaned_ETTh1_24.csv
+    … --mode=sample --text="…" \
+        --config.text.encoder=endpoint --config.text.url=https://api.openai.com/v1
+
 Two CPU cores: time not measured, memory not measured. Scores: not measured.
 """
 
@@ -15,11 +23,14 @@ CHANNELS = {"etth1": "OT", "ettm1": "OT", "ecl": "c320", "exchange": "c7", "air"
 
 
 def get_config(arguments: str = "") -> ConfigDict:
-    """Returns the settings; ``source`` is a key of CHANNELS, the rest as in ``common.py``."""
-    extra = {"source": tuple(CHANNELS)}
+    """Returns the settings; ``source`` is a key of CHANNELS or tsfragment, see ``common.py``."""
+    extra = {"source": (*CHANNELS, "tsfragment")}
     source = common.parse(arguments, extra).get("source", "etth1")
-    config = common.get_config(
-        arguments, extra=extra, source=source, channels=(CHANNELS[source],)
-    ).unlock()
-    config.text.encoder = "hashed"
+    channels = (CHANNELS[source],) if source in CHANNELS else ()
+    config = common.get_config(arguments, extra=extra, source=source, channels=channels).unlock()
+    if source == "tsfragment":
+        config.text.update({"encoder": "precomputed", "model": "text-embedding-3-large"})
+        config.text.update({"width": 128, "cut": True})
+    else:
+        config.text.encoder = "hashed"
     return config.lock()

@@ -37,7 +37,7 @@ CHOICES: dict[str, Sequence[str]] = {
     "sample.solver": tuple(SOLVERS),
     "sample.grid": GRIDS,
     "sample.posterior_variance": ("small", "large"),
-    "text.encoder": ("", *(name for name in ENCODERS if name != "precomputed")),
+    "text.encoder": ("", *ENCODERS),
 }
 AT_LEAST_ONE = (
     "data.length",
@@ -147,6 +147,15 @@ def _validate_together(config: ConfigDict) -> None:
         raise PacodiError(
             "config.diffusion.statistics='generated' lives in the spectrum's DC slot, which "
             "config.model.name='temporal' does not have; use 'none'."
+        )
+    if config.text.encoder == "precomputed" and config.data.source != "tsfragment":
+        raise PacodiError(
+            "config.text.encoder='precomputed' is for config.data.source='tsfragment', whose "
+            "files bring the vectors; use 'hashed', 'minilm' or 'endpoint'."
+        )
+    if config.text.encoder and config.data.static:
+        raise PacodiError(
+            "config.text.encoder and config.data.static both give conditions; use one of them."
         )
     if config.train.warmup >= config.train.steps and config.train.decay == "cosine":
         raise PacodiError(

@@ -96,7 +96,8 @@ def _sample(workdir: Path) -> None:
     config, text = _CONFIG.value, _TEXT.value
     count = config.sample.count if _SAMPLES.value is None else _SAMPLES.value
     trained = run.load(workdir, config)
-    if text is not None and familiarity(text) < _FAMILIAR:
+    ours = trained.recipe.text is None  # captions that were written here, whose words are known
+    if text is not None and ours and familiarity(text) < _FAMILIAR:
         print(
             f"note: captions use few of these words: {text!r}; expect nearly unconditional windows"
         )

@@ -15,11 +15,12 @@ from pacodi_jax import config as configuration
 from pacodi_jax import data, models
 from pacodi_jax.checkpoint import load_weights
 from pacodi_jax.data import Dataset, Recipe, statistics
-from pacodi_jax.data.captioned import with_texts
+from pacodi_jax.data.captioned import Captioned, with_texts
 from pacodi_jax.errors import PacodiError, choose
-from pacodi_jax.text.encoders import ENCODERS, Encoder, require_identity
+from pacodi_jax.text import tsfragment
+from pacodi_jax.text.encoders import ENCODERS, Encoder, check_vectors, require_identity
 from pacodi_jax.text.service import Service
-from pacodi_jax.types import Key
+from pacodi_jax.types import Array, Key
 
 WEIGHTS, RECIPE, SETTINGS = "model.safetensors", "recipe.json", "config.json"
 
@@ -51,7 +52,7 @@ def load_data(config: ConfigDict) -> Dataset:
     return with_texts(
         found,
         build_encoder(config),
-        column=wanted.text or None,
+        column=found.recipe.text,
         phrasings=config.text.phrasings,
         seed=config.seed,
     )
@@ -67,8 +68,12 @@ def build_encoder(config: ConfigDict) -> Encoder:
             "service": Service(wanted.url),
             "model": wanted.model,
             "width": wanted.width,
+            "cut": wanted.cut,
         },
     }
+    if wanted.encoder == "precomputed":
+        held = tsfragment.read(config.data.path)
+        options["precomputed"] = {"texts": held.texts, "vectors": held.vectors}
     encoder = choose("config.text.encoder", wanted.encoder, ENCODERS)
     return encoder(**options.get(wanted.encoder, {}))
 
@@ -127,7 +132,7 @@ def card(config: ConfigDict, dataset: Dataset, step: int) -> dict[str, Any]:
         "length": config.data.length,
         "channels": list(dataset.recipe.live_channels),
         "train_windows": len(dataset.train),
-        "encoder": build_encoder(config).identity if config.text.encoder else "",
+        "encoder": dataset.train.encoder if isinstance(dataset.train, Captioned) else "",
         "condition_width": sum(_width(dataset.train.condition())),
         "steps": step,
     }
@@ -163,8 +168,8 @@ class Trained:
         parts += [self.generator.statistics.label] if oracle else []
         return "; ".join(parts)
 
-    def encode(self, text: str) -> np.ndarray:
-        """The condition ``(E,)`` of a text, by the encoder that the model was trained with."""
+    def encoder(self) -> Encoder:
+        """The text encoder, refused by name if the model was trained with another one."""
         if not self.card["encoder"]:
             raise PacodiError(
                 "this model was trained without texts; train one with configs/text.py, or sample "
@@ -172,11 +177,31 @@ class Trained:
             )
         encoder = build_encoder(self.config)
         require_identity(encoder, self.card["encoder"])
-        return encoder.encode([text])[0]
+        return encoder
+
+    def encode(self, text: str) -> np.ndarray:
+        """The condition ``(E,)`` of a text, by the encoder that the model was trained with."""
+        return self.encoder().encode([text])[0]
 
     def sample_scaled(self, key: Key, count: int, condition: Any = None) -> np.ndarray:
-        """Draws ``count`` windows ``(count, L, C_live)`` in the model's scale."""
+        """Draws ``count`` windows ``(count, L, C_live)`` in the model's scale.
+
+        Raises:
+          PacodiError: for a condition of another width, or one that is not finite.
+        """
+        if condition is not None:
+            condition = self._checked(condition, count)
         return np.asarray(self.generator.sample(key, self.params, count, condition))
+
+    def _checked(self, condition: Any, count: int) -> Array:
+        """The condition as ``(count, E)``, a single row ``(E,)`` for every window."""
+        width = self.card["condition_width"]
+        if not width:
+            raise PacodiError("this model was trained without conditions; sample it without one.")
+        rows = check_vectors(np.atleast_2d(condition), width, "condition")
+        if len(rows) not in (1, count):
+            raise PacodiError(f"{len(rows)} conditions for {count} windows; give one, or {count}.")
+        return jnp.broadcast_to(jnp.asarray(rows), (count, width))
 
     def sample(self, key: Key, count: int, condition: Any = None) -> np.ndarray:
         """Draws ``count`` windows in the user's units, ``(count, L, C)`` float64.
@@ -188,8 +213,6 @@ class Trained:
         """
         if count < 1:
             raise PacodiError(f"count={count}; accepted: 1, 2, 3, …")
-        if condition is not None:
-            condition = jnp.broadcast_to(jnp.asarray(condition), (count, np.shape(condition)[-1]))
         return self.recipe.unscale(self.sample_scaled(key, count, condition))
 
 
@@ -198,7 +221,8 @@ def load(workdir: str | Path, config: ConfigDict | None = None) -> Trained:
 
     Args:
       workdir: the folder that training wrote.
-      config: settings to sample with instead of the run's own; the model's stay as trained.
+      config: settings to sample with instead of the run's own: how samples are drawn, where the
+        data lie, and how texts are encoded; the model's stay as trained.
 
     Raises:
       PacodiError: if the folder is not a finished run, or is damaged.
@@ -215,7 +239,7 @@ def load(workdir: str | Path, config: ConfigDict | None = None) -> Trained:
         )
     stored = configuration.from_json((folder / SETTINGS).read_text())
     if config is not None:
-        stored = ConfigDict({**stored.to_dict(), "sample": config.sample.to_dict()}).lock()
+        stored = _overridden(stored, config)
     facts = json.loads((folder / "model.json").read_text())
     recipe = Recipe.from_json((folder / RECIPE).read_text())
     template = _template(stored, facts)
@@ -226,6 +250,16 @@ def load(workdir: str | Path, config: ConfigDict | None = None) -> Trained:
     generator = build_generator(stored, coding, fitted, condition_width=facts["condition_width"])
     params = jax.tree.map(jnp.asarray, found["params"])
     return Trained(generator, params, recipe, stored, facts)
+
+
+def _overridden(stored: ConfigDict, given: ConfigDict) -> ConfigDict:
+    """A run's settings with what sampling may choose anew; unset choices stay as they were."""
+    settings = {**stored.to_dict(), "sample": given.sample.to_dict()}
+    if given.text.encoder:
+        settings["text"] = given.text.to_dict()
+    if given.data.path:
+        settings["data"]["path"] = given.data.path
+    return ConfigDict(settings).lock()
 
 
 def _template(config: ConfigDict, facts: dict[str, Any]) -> dict[str, Any]:

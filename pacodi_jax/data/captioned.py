@@ -21,10 +21,12 @@ class Captioned(WindowSet):
     Attributes:
       texts: ``(N,)`` a text for each window.
       vectors: ``(N, E)`` float32, the encoded texts.
+      encoder: the identity of what encoded them.
     """
 
     texts: tuple[str, ...] = ()
     vectors: np.ndarray | None = None
+    encoder: str = ""
 
     def condition(self) -> np.ndarray | None:
         """The encoded texts."""
@@ -107,4 +109,6 @@ def _write(
 
 def _attach(part: WindowSet, texts: tuple[str, ...], encoder: Encoder) -> Captioned:
     inherited = {field.name: getattr(part, field.name) for field in fields(part)}
-    return Captioned(**inherited, texts=texts, vectors=encoder.encode(texts))
+    return Captioned(
+        **inherited, texts=texts, vectors=encoder.encode(texts), encoder=encoder.identity
+    )

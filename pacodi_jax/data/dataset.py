@@ -20,6 +20,7 @@ from pacodi_jax.errors import PacodiError, choose
 PROTOCOLS = ("honest", "paper")
 SPLITS = ("auto", "time", "series")
 FRACTIONS = (0.8, 0.1, 0.1)
+_REASONS = 5
 
 
 class Report(NamedTuple):
@@ -35,6 +36,7 @@ class Report(NamedTuple):
       touched: windows that hold an interpolated cell, over all parts.
       constant: channels that are constant in train, left out and put back.
       left_out: channels that the catalogue leaves out.
+      rejected: malformed rows of the source that were left out: number and reason.
     """
 
     rows: int
@@ -46,6 +48,14 @@ class Report(NamedTuple):
     touched: int
     constant: tuple[str, ...]
     left_out: tuple[str, ...]
+    rejected: tuple[tuple[int, str], ...] = ()
+
+    @property
+    def malformed(self) -> str:
+        """Every malformed row by number, the first few with what is wrong with them."""
+        told = [f"{row} ({why})" for row, why in self.rejected[:_REASONS]]
+        told += [str(row) for row, _ in self.rejected[_REASONS:]]
+        return f"{len(told)} malformed rows left out: {', '.join(told)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +102,8 @@ def load(
     """Loads a source, splits it in time, fits scalers on train only, and cuts it into windows.
 
     Args:
-      source: a name of the catalogue, ``sines``, or ``table`` for the file at ``path``.
+      source: a name of the catalogue, ``sines``, or for the file at ``path`` ``tsfragment`` (one
+        of TSFragment-600K) or ``table``.
       length: steps a window.
       path: the user's file; for the catalogue, a file or a folder that holds it.
       stride: rows from one window to the next.
@@ -149,6 +160,7 @@ def load(
     filled = gaps.fill(table.values, splits.edges(cut, parts), gap)
     starts = splits.part_starts(parts, cut, filled.broken, length, stride, fractions, paper)
     known = tuple(attributes.fit(name, table.static.loc[train, name]) for name in static)
+    text = text or found.text
     recipe = _recipe(found, source, protocol, split, scaling, length, scaler, known, text)
     report = _report(found, table, filled, starts, length, recipe)
     series = scaler.scale(table.values)
@@ -248,4 +260,5 @@ def _report(
         touched=touched,
         constant=tuple(c for c in recipe.channels if c not in recipe.live_channels),
         left_out=found.left_out,
+        rejected=found.rejected,
     )

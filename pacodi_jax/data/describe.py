@@ -38,6 +38,8 @@ def text(data: Dataset) -> str:
     ]
     if report.left_out:
         lines.append(("left out", f"{', '.join(report.left_out)}: too few values; name it to keep"))
+    if report.rejected:
+        lines.append(("malformed", report.malformed))
     if report.constant:
         lines.append(("constant", f"{', '.join(report.constant)}: put back into what is written"))
     head = "\n".join(f"{name:11s} {value}" for name, value in lines)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,9 +13,10 @@ from pacodi_jax.data import catalogue, files, table
 from pacodi_jax.data.sines import sines
 from pacodi_jax.data.table import Table
 from pacodi_jax.errors import PacodiError, choose
+from pacodi_jax.text import tsfragment
 
 #: Every name that :func:`read` accepts.
-SOURCES = (*catalogue.CATALOGUE, "sines", "table")
+SOURCES = (*catalogue.CATALOGUE, "sines", "tsfragment", "table")
 
 
 class Source(NamedTuple):
@@ -26,6 +28,8 @@ class Source(NamedTuple):
       licence: of the data, empty if unknown.
       kind: the ending of the file it came from.
       left_out: channels that the catalogue leaves out by default.
+      text: the column of captions that the source brings, or ``None``.
+      rejected: malformed rows that were left out, by number and with what is wrong with them.
     """
 
     table: Table
@@ -33,6 +37,8 @@ class Source(NamedTuple):
     licence: str
     kind: str
     left_out: tuple[str, ...] = ()
+    text: str | None = None
+    rejected: tuple[tsfragment.Rejection, ...] = ()
 
 
 def read(
@@ -69,7 +75,9 @@ def read(
     if source in catalogue.CATALOGUE:
         return _from_catalogue(source, path, channels, every_channel)
     if not path:
-        raise PacodiError("source='table' needs path=, the file to read")
+        raise PacodiError(f"source={source!r} needs path=, the file to read")
+    if source == "tsfragment":
+        return _from_fragments(Path(path), length, channels)
     files.check(path)
     if files.kind(path) in files.ARRAYS:
         return _from_array(Path(path), time, id, channels, static, text, missing)
@@ -106,6 +114,21 @@ def _from_catalogue(
         missing=entry.missing,
     )
     return Source(made, entry.url, entry.licence, files.kind(entry.file), left_out)
+
+
+def _from_fragments(path: Path, length: int, channels: Sequence[str] | None) -> Source:
+    """Reads a file of TSFragment-600K: every row a ready-made window with its caption."""
+    if channels:
+        raise PacodiError("source='tsfragment' has one channel, OT: leave channels out")
+    found = tsfragment.read(path)
+    steps = found.series.shape[1]
+    if steps != length:
+        raise PacodiError(f"{path}: its series have {steps} steps; use length={steps}")
+    texts = pd.DataFrame({"Text": np.repeat(np.array(found.texts, object), length)})
+    made = table.from_array(found.series[:, :, None], str(path))
+    made = replace(made, channels=("OT",), columns=("OT", "Text"), static=texts)
+    home = f"https://huggingface.co/datasets/{tsfragment.DATASET} ({path.name})"
+    return Source(made, home, "", ".csv", text="Text", rejected=found.rejected)
 
 
 def _prepared(name: str) -> pd.DataFrame:

@@ -184,5 +184,7 @@ def _describe(workdir: Path, config: ConfigDict, dataset: Dataset) -> None:
     workdir.mkdir(parents=True, exist_ok=True)
     write_text(workdir / run.SETTINGS, configuration.to_json(config))
     write_text(workdir / run.RECIPE, dataset.recipe.to_json())
+    if dataset.report.rejected:
+        print(f"note: {dataset.report.malformed}")
     described = environment.describe(config.seed, dataset.fingerprint)
     write_text(workdir / "environment.json", json.dumps(described, indent=2) + "\n")

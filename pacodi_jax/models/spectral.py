@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from pacodi_jax import diffusion, guidance, wiener
 from pacodi_jax.data.statistics import Statistics
@@ -215,6 +217,8 @@ class SpectralDiffusion:
     ) -> Array:
         """Draws ``count`` windows ``(count, L, C)``; window i depends only on (key, i).
 
+        A block of windows is shared out among all devices of this process.
+
         Args:
           key: random key.
           params: of the network; training hands over the moving average.
@@ -223,10 +227,13 @@ class SpectralDiffusion:
           borrowed: under ``oracle``, the mean and scale ``(count, C)`` that the windows shall
             wear; by default those of training windows in turn.
         """
-        size = min(self.sampler.block, count)
+        devices = jax.local_devices()
+        size = -(-min(self.sampler.block, count) // len(devices)) * len(devices)
+        shares = NamedSharding(Mesh(np.asarray(devices), "block"), PartitionSpec("block"))
         blocks = []
         for first in range(0, count, size):
             rows = jnp.minimum(jnp.arange(first, first + size), count - 1)
+            rows = jax.device_put(rows, shares)
             keys = jax.vmap(partial(jax.random.fold_in, key))(rows)
             worn = (
                 self._borrow(rows)

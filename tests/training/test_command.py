@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import pacodi_jax
+from pacodi_jax import data
 from pacodi_jax.evaluate import sample_key
 
 ROOT = Path(__file__).parents[2]
@@ -55,7 +56,10 @@ def test_run_folder_explains_itself(trained):
     environment = json.loads((workdir / "environment.json").read_text())
     assert environment["seed"] == 0
     assert json.loads((workdir / "config.json").read_text())["train"]["steps"] == 40
-    assert json.loads((workdir / "model.json").read_text())["steps"] == 40
+    card = json.loads((workdir / "model.json").read_text())
+    assert card["steps"] == 40
+    fingerprint = data.load("sines", length=8, scaling="standard").fingerprint
+    assert environment["data"] == card["fingerprint"] == fingerprint
     losses = [json.loads(line) for line in (workdir / "metrics.jsonl").read_text().splitlines()]
     assert [line["step"] for line in losses if "loss" in line] == [20, 40]
     assert [line["step"] for line in losses if "validation" in line] == [40]

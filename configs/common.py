@@ -4,7 +4,7 @@
 
 A config takes arguments after a colon, and single keys can be overridden:
 
-    --config=configs/etth1.py:length=64,variant=ddpm,size=small,preset=paper
+    --config=configs/etth1.py:length=64,variant=ddpm,size=base,preset=paper
     --config.train.steps=20000
 
 | argument | values |
@@ -36,7 +36,7 @@ def get_config(arguments: str = "", *, extra: dict | None = None, **data) -> Con
     config = ConfigDict()
     config.seed = 0
     config.data = _data(data)
-    config.model = _model(given.get("model", "pacodi"), given.get("size", "base"))
+    config.model = _model(given.get("model", "pacodi"), given.get("size", "small"))
     config.diffusion = _diffusion()
     config.train = _train()
     config.sample = _sample()
@@ -141,7 +141,7 @@ def _sample() -> ConfigDict:
     sample.batch = 500
     sample.solver = "wiener_ab2"
     sample.steps = 20
-    sample.grid = "angle"  # uniform, quadratic, log_snr
+    sample.grid = "log_snr"  # uniform, quadratic, angle
     sample.guidance = 1.0
     sample.eta = 0.0  # of ddim
     sample.posterior_variance = "small"  # of ancestral

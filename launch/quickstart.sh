@@ -4,7 +4,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 folder=${1:-runs/quickstart}
 echo "== training on generated sines (five channels, windows of 24 steps), then drawing 1000 windows"
-python -m pacodi_jax.main --config=configs/sines.py:size=small --workdir="$folder" \
+python -m pacodi_jax.main --config=configs/sines.py --workdir="$folder" \
   --config.train.steps=1500 --config.train.warmup=100 --config.train.checkpoint_every=500 \
   --config.train.validate_every=500 --config.train.log_every=100
 echo "== done. Look at $folder/samples/samples.png (real against synthetic) and $folder/loss.png;"

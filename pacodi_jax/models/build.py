@@ -28,8 +28,8 @@ class Architecture(NamedTuple):
     """The network: which one, and how large."""
 
     name: str = "pacodi"
-    width: int = 96
-    depth: int = 4
+    width: int = 64
+    depth: int = 3
     heads: int = 4
     patch_size: int = 1
     interaction: str = "iso_flops"
@@ -113,7 +113,7 @@ def make_sampler(
     *,
     solver: str = "wiener_ab2",
     steps: int = 20,
-    grid: str = "angle",
+    grid: str = "log_snr",
     guidance: float = 1.0,
     block: int = 500,
     eta: float = 0.0,

@@ -132,7 +132,7 @@ def test_wiener_ab2_keeps_every_bin_s_variance_over_six_orders_of_magnitude(x64,
     assert entry_error(law, process.law) < 1e-9
 
 
-@pytest.mark.parametrize(("steps", "bound"), [(10, 0.01), (20, 0.002)])
+@pytest.mark.parametrize(("steps", "bound"), [(5, 0.03), (10, 0.01), (20, 0.002)])
 def test_angle_grid_is_the_best_for_wiener_ab2_on_autoregressive_windows(x64, steps, bound):
     process = autoregressive(24, 0.9)
     moments, start = process.moments(), prior(process, VP, matched=True)

@@ -158,7 +158,7 @@ def _evaluate() -> ConfigDict:
 def _text() -> ConfigDict:
     text = ConfigDict()
     text.encoder = ""  # hashed, minilm, minilm_clauses, endpoint, precomputed: texts as conditions
-    text.phrasings = 2  # captions a training window, where the data has no texts of its own
+    text.phrasings = 4  # captions a training window, where the data has no texts of its own
     text.dropout = 0.1  # how often a training example's condition is hidden, for guidance
     text.url = ""  # of an OpenAI-compatible service, for endpoint
     text.model = ""  # its embedding model

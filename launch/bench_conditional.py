@@ -184,11 +184,13 @@ def errors(windows: np.ndarray, draws: np.ndarray) -> dict[str, float]:
     }
 
 
-def score(trained: run.Trained, exam: Exam, draws: int, references: dict) -> dict[str, Any]:
+def score(
+    trained: run.Trained, exam: Exam, scales: list[float], draws: int, references: dict
+) -> dict[str, Any]:
     """Errors at every guidance scale, with the ratios of the mean of the draws to references."""
     conditions = trained.encoder().encode(exam.texts)
     table = {}
-    for scale in GUIDANCE:
+    for scale in scales:
         found = errors(exam.windows, draw(guided(trained, scale), exam.windows, draws, conditions))
         for name, reference in references.items():
             for kind in ("mse", "wape"):
@@ -198,20 +200,22 @@ def score(trained: run.Trained, exam: Exam, draws: int, references: dict) -> dic
     return table
 
 
-def control(trained: run.Trained, exam: Exam, count: int) -> dict[str, Any]:
+def control(trained: run.Trained, exam: Exam, scales: list[float], count: int) -> dict[str, Any]:
     """How often draws have the property asked for: of all, and for each phrasing."""
-    encoder, table = trained.encoder(), {}
-    for scale in (scale for scale in GUIDANCE if scale >= 1):
-        model, rates = guided(trained, scale), {}
-        for number, (name, request) in enumerate(REQUESTS.items()):
-            rows = np.arange(count) % len(request.phrasings)
-            condition = jnp.asarray(encoder.encode(request.phrasings)[rows])
-            key = jax.random.fold_in(jax.random.key(KEY), number)
-            made = model.sample_scaled(key, count, condition)
-            kept = np.array([request.holds(one, exam.yardsticks) for one in made[:, :, 0]])
-            each = [float(kept[rows == row].mean()) for row in range(len(request.phrasings))]
+    encoder = trained.encoder()
+    asked = [encoder.encode(request.phrasings) for request in REQUESTS.values()]
+    turns = [np.arange(count) % len(vectors) for vectors in asked]
+    conditions = np.concatenate([v[turn] for v, turn in zip(asked, turns, strict=True)])
+    table: dict[str, Any] = {}
+    for scale in (scale for scale in scales if scale >= 1):
+        model = guided(trained, scale)
+        made = model.sample_scaled(jax.random.key(KEY + 1), len(conditions), conditions)
+        parts = made[:, :, 0].reshape(len(REQUESTS), count, -1)
+        table[f"{scale:g}"] = rates = {}
+        for (name, request), turn, part in zip(REQUESTS.items(), turns, parts, strict=True):
+            kept = np.array([request.holds(one, exam.yardsticks) for one in part])
+            each = [float(kept[turn == row].mean()) for row in range(len(request.phrasings))]
             rates[name] = {"agree": float(kept.mean()), "phrasings": each}
-        table[f"{scale:g}"] = rates
         told = "  ".join(f"{name} {rate['agree']:.2f}" for name, rate in rates.items())
         print(f"  controllability at guidance {scale:g}: {told}", flush=True)
     return table
@@ -254,6 +258,7 @@ def main() -> None:
     parser.add_argument("runs", nargs="+", type=Path)
     parser.add_argument("--unconditional", type=Path, required=True)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--guidance", nargs="+", type=float, default=list(GUIDANCE))
     parser.add_argument("--windows", type=int, default=400)
     parser.add_argument("--draws", type=int, default=16)
     parser.add_argument("--requests", type=int, default=200, help="draws a property")
@@ -283,8 +288,8 @@ def main() -> None:
         print(f"{folder.name}: {facts_of(trained)}", flush=True)
         found["runs"][folder.name] = {
             **facts_of(trained),
-            "guidance": score(trained, exam, asked.draws, references),
-            "controllability": control(trained, exam, asked.requests),
+            "guidance": score(trained, exam, asked.guidance, asked.draws, references),
+            "controllability": control(trained, exam, asked.guidance, asked.requests),
         }
     if asked.out:
         asked.out.parent.mkdir(parents=True, exist_ok=True)

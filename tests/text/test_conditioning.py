@@ -1,0 +1,272 @@
+"""Conditions from end to end: from a file of captions or labels to draws that wear them."""
+
+import csv
+import dataclasses
+import json
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import Reply, waves
+
+from configs import common
+from configs import text as text_config
+from pacodi_jax import main, run
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.solvers import draw
+from pacodi_jax.text import captions, properties
+from pacodi_jax.text.encoders.hashed import Hashed
+from pacodi_jax.train import train
+
+LENGTH, MODEL = 8, "text-embedding-3-large"
+KEY = jax.random.key(3)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def quick_compiles():
+    """These tests compile much and compute little."""
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)
+
+
+def service(text: str) -> list[float]:
+    """The vector that the service of these tests gives a text, as its file holds it."""
+    return [round(float(value), 6) for value in Hashed(width=128).encode([text])[0]]
+
+
+def write_fragments(path, count: int = 80) -> list[str]:
+    """Writes captioned waves in TSFragment-600K's format; rows 3 and 7 are malformed."""
+    windows = waves(count, LENGTH)
+    known = properties.fit(windows)
+    texts = [captions.caption(w, seed, statistics=known) for seed, w in enumerate(windows)]
+    rows = [[text, service(text), w.tolist()] for text, w in zip(texts, windows, strict=True)]
+    rows[2][2] = rows[2][2][:-1]
+    rows[6][1] = [float("nan"), *rows[6][1][1:]]
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([["Text", "TextEmbedding", "OT"], *rows])
+    return texts
+
+
+def tiny(config, steps: int):
+    """The config as a run of a few seconds."""
+    config = config.unlock()
+    config.data.length = LENGTH
+    config.train.update({"steps": steps, "batch": 16, "warmup": 2, "chunk": steps, "ema": 0.9})
+    config.sample.update({"steps": 4, "batch": 16})
+    return config.lock()
+
+
+@pytest.fixture(scope="module")
+def fragments(tmp_path_factory):
+    """A model trained on a file of TSFragment's kind: its folder, its file, its texts."""
+    folder = tmp_path_factory.mktemp("fragments")
+    path = folder / f"embedding_cleaned_ETTh1_{LENGTH}.csv"
+    texts = write_fragments(path)
+    config = text_config.get_config("source=tsfragment,size=tiny").unlock()
+    config.data.path = str(path)
+    train(tiny(config, 30), folder / "run")
+    return folder / "run", path, texts
+
+
+def settings(path, **text):
+    config = text_config.get_config("source=tsfragment,size=tiny").unlock()
+    config.data.path, config.sample.steps, config.sample.batch = str(path), 4, 16
+    config.text.update(text)
+    return config.lock()
+
+
+def test_a_file_of_fragments_trains_a_model_that_draws_what_its_captions_say(fragments):
+    workdir, path, texts = fragments
+    trained = run.load(workdir, settings(path))
+    assert trained.card["encoder"] == f"served/{MODEL}/width=128"
+    assert trained.card["train_windows"] == 62  # four fifths of 78 good rows
+    first, other = (trained.sample(KEY, 4, trained.encode(text)) for text in (texts[0], texts[1]))
+    assert first.shape == (4, LENGTH, 1)
+    assert np.isfinite(first).all()
+    assert np.abs(first - other).max() > 1e-3
+    assert (workdir / "recipe.json").read_text().count('"OT"') >= 1
+
+
+def test_malformed_fragments_are_reported_by_number(fragments, tmp_path, capsys):
+    _, path, _ = fragments
+    config = settings(path)
+    found = run.load_data(config)
+    assert [row for row, _ in found.report.rejected] == [3, 7]
+    assert "2 malformed rows left out: 3 (OT holds 7 numbers, not 8), 7 (" in found.report.malformed
+    config = config.unlock()
+    config.train.update({"steps": 1, "batch": 4, "warmup": 0, "decay": "constant"})
+    train(config.lock(), tmp_path)
+    assert found.report.malformed in capsys.readouterr().out
+
+
+def test_an_endpoint_of_the_same_model_reads_new_texts_into_the_same_space(fragments, loopback):
+    workdir, path, texts = fragments
+
+    def answer(_, body):
+        assert (body["model"], body["dimensions"]) == (MODEL, 128)
+        rows = [{"index": i, "embedding": service(t)} for i, t in enumerate(body["input"])]
+        return Reply({"data": rows})
+
+    loopback.answer = answer
+    asked = run.load(workdir, settings(path, encoder="endpoint", url=loopback.url))
+    stored = run.load(workdir, settings(path))
+    np.testing.assert_array_equal(asked.encode(texts[0]), stored.encode(texts[0]))
+    assert asked.encode("a rise that is in no file").shape == (128,)
+    with pytest.raises(PacodiError, match="no vector for 'a rise that is in no file'"):
+        stored.encode("a rise that is in no file")
+
+
+def test_an_encoder_other_than_the_checkpoints_is_refused_by_name(fragments):
+    workdir, path, _ = fragments
+    for change in ({"encoder": "hashed"}, {"encoder": "endpoint", "model": "another"}):
+        with pytest.raises(PacodiError, match=f"trained with text encoder 'served/{MODEL}"):
+            run.load(workdir, settings(path, **change)).encode("two peaks")
+
+
+def test_conditions_that_do_not_fit_are_refused(fragments):
+    trained = run.load(fragments[0])
+    good = np.zeros(128, np.float32)
+    for condition, said in (
+        (good[:64], "condition: embeddings must be 128 numbers wide, got 64"),
+        (good + np.nan, "embedding 0 is not finite"),
+        (np.full((4, 128), np.inf), "embedding 0 is not finite"),
+        (np.zeros((3, 128)), "3 conditions for 4 windows"),
+    ):
+        with pytest.raises(PacodiError, match=said):
+            trained.sample(KEY, 4, condition)
+
+
+def test_guidance_0_is_the_unconditional_draw_and_1_the_conditional_one_to_the_bit(fragments):
+    trained = run.load(fragments[0])
+    condition = jnp.asarray(np.random.default_rng(0).normal(size=(5, 128)), jnp.float32)
+
+    def drawn(scale, given=condition):
+        sampler = trained.generator.sampler._replace(guidance=scale)
+        return dataclasses.replace(trained.generator, sampler=sampler).sample(
+            KEY, trained.params, 5, given
+        )
+
+    def by_hand(i):
+        """Window i drawn with the conditional denoiser itself, without guidance."""
+        model = trained.generator
+        start, steps = jax.random.split(jax.random.fold_in(KEY, i))
+        denoiser = model.denoiser(trained.params, condition[i])
+        spectrum = draw(
+            model.sampler.rule, denoiser, model.process.schedule, model.statistics.variance,
+            steps, model._start(start), model.sampler.times,
+        )  # fmt: skip
+        return model.statistics.decode(spectrum)
+
+    np.testing.assert_array_equal(drawn(0.0), drawn(1.0, None))
+    np.testing.assert_array_equal(drawn(1.0), jax.jit(jax.vmap(by_hand))(jnp.arange(5)))
+    assert np.abs(drawn(0.0) - drawn(1.0)).max() > 1e-3
+    assert np.abs(drawn(2.0) - drawn(1.0)).max() > 1e-3
+
+
+def test_labels_condition_through_the_same_door(tmp_path):
+    rng = np.random.default_rng(0)
+    series = np.repeat(np.arange(60), 2 * LENGTH)
+    grade = np.where(series % 2, "high", "low")
+    value = np.where(series % 2, 3.0, -3.0) + rng.normal(0, 0.3, len(series))
+    frame = pd.DataFrame({"who": series, "grade": grade, "value": value})
+    frame.to_csv(tmp_path / "graded.csv", index=False)
+    config = common.get_config("size=tiny", source="table", path=str(tmp_path / "graded.csv"))
+    config = config.unlock()
+    config.data.update({"id": "who", "static": ("grade",), "split": "series"})
+    config.train.learning_rate = 1e-2
+    train(tiny(config, 150), tmp_path / "run")
+    trained = run.load(tmp_path / "run")
+    levels = {
+        name: trained.sample(KEY, 16, trained.recipe.condition({"grade": name})).mean(axis=(1, 2))
+        for name in ("high", "low")
+    }
+    assert levels["high"].min() > 1.0
+    assert levels["low"].max() < -1.0
+    with pytest.raises(PacodiError, match="grade='middling' was not in train"):
+        trained.recipe.condition({"grade": "middling"})
+    with pytest.raises(PacodiError, match="trained without texts"):
+        trained.encode("two peaks")
+
+
+def command(workdir, path, *arguments) -> int:
+    """Runs the command in this process; returns its exit code."""
+    argv = [
+        "main",
+        "--config=configs/text.py:source=tsfragment,size=tiny",
+        f"--config.data.path={path}",
+        f"--workdir={workdir}",
+        "--mode=sample",
+        "--samples=3",
+        "--config.sample.steps=4",
+        *arguments,
+    ]
+    main.flags.FLAGS.unparse_flags()
+    try:
+        main.main(main._parse(argv))
+    except SystemExit as stop:
+        return stop.code
+    return 0
+
+
+def test_a_caption_at_the_command_line_becomes_a_table_and_a_picture(
+    fragments, tmp_path, capsys, monkeypatch
+):
+    workdir, path, texts = fragments
+    monkeypatch.setattr(main, "_cache_programs", lambda: None)
+    assert command(workdir, path, f"--text={texts[0]}") == 0
+    told = json.loads((workdir / "samples/samples.json").read_text())
+    assert told["text"] == texts[0]
+    table = pd.read_csv(workdir / "samples/samples.csv")
+    assert list(table.columns) == ["window", "OT"]
+    assert len(table) == 3 * LENGTH
+    assert (workdir / "samples/samples.png").stat().st_size > 1000
+    assert "note" not in capsys.readouterr().out  # the words of others' captions are not ours
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--text=",), "the text is empty"),
+        (("--text=\x00\x07 ...",), "the text is empty"),
+        (("--text=" + "up " * 10_000,), "the text has 10000 words"),
+        (("--text=never seen", "--config.text.encoder=precomputed"), "no vector for 'never seen'"),
+        (("--text=up", "--config.text.encoder=hashd"), "hashed"),
+        (("--text=up", "--config.text.encoder=hashed"), "trained with text encoder 'served/"),
+        (("--text=up", "--config.text.url=nowhere"), "is no web address"),
+        (("--text=up", "--config.data.path=nowhere.csv"), "nowhere.csv is not named"),
+    ],
+)
+def test_what_cannot_be_read_ends_the_command_with_one_line(
+    fragments, capsys, monkeypatch, arguments, said
+):
+    workdir, path, _ = fragments
+    monkeypatch.setattr(main, "_cache_programs", lambda: None)
+    if not any(argument.startswith("--config.text.encoder") for argument in arguments):
+        kind = "precomputed" if "data.path" in arguments[-1] else "endpoint"
+        arguments = (f"--config.text.encoder={kind}", *arguments)
+    assert command(workdir, path, *arguments) == 2
+    complaint = capsys.readouterr().err
+    assert complaint.startswith("error: ")
+    assert complaint.count("\n") == 1
+    assert said in complaint
+
+
+def test_texts_and_labels_together_and_vectors_without_a_file_are_refused():
+    config = text_config.get_config("source=tsfragment").unlock()
+    config.data.static = ("grade",)
+    with pytest.raises(PacodiError, match="both give conditions"):
+        main.configuration.validate(config)
+    config.data.update({"static": (), "source": "etth1"})
+    with pytest.raises(PacodiError, match="'precomputed' is for config"):
+        main.configuration.validate(config)
+
+
+def test_a_file_of_another_length_is_named(fragments):
+    _, path, _ = fragments
+    config = settings(path).unlock()
+    config.data.length = 12
+    with pytest.raises(PacodiError, match="its series have 8 steps; use length=8"):
+        run.load_data(config.lock())

@@ -1,8 +1,11 @@
 """Errors that tell the user what was wrong, where, and what to do next."""
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
+
+from absl import flags
 
 _Value = TypeVar("_Value")
 
@@ -53,3 +56,16 @@ class Registry(dict[str, _Value]):
 
     def __missing__(self, name: str) -> _Value:
         return choose(self.argument, name, self)
+
+
+def flag_mistake(error: Exception) -> str:
+    """What was wrong with the flags, in one line; a config is code, and may raise anything."""
+    lines = str(error).strip().splitlines() or [""]
+    if isinstance(error, AttributeError):  # an override of a setting that does not exist
+        names = re.findall(r"[\w.]+(?=\\?['\"])", str(error))
+        if names:
+            nearest = f" Did you mean {names[1]!r}?" if len(names) > 1 else ""
+            return f"the config has no setting {names[0]!r}.{nearest}"
+    if isinstance(error, flags.Error | OSError):  # the last line of a wrapped traceback
+        return lines[-1].strip().removeprefix("pacodi_jax.errors.PacodiError: ")
+    return f"--config: {type(error).__name__}: {' '.join(str(error).split())}"

@@ -4,7 +4,6 @@ python -m pacodi_jax.main --config=configs/NAME.py[:ARGUMENTS] --workdir=DIR --m
 """
 
 import os
-import re
 import sys
 from pathlib import Path
 from typing import NoReturn
@@ -16,7 +15,7 @@ from ml_collections import config_flags
 
 from pacodi_jax import config as configuration
 from pacodi_jax import evaluate, parallel, pictures, run
-from pacodi_jax.errors import PacodiError
+from pacodi_jax.errors import PacodiError, flag_mistake
 from pacodi_jax.text.vocabulary import familiarity
 from pacodi_jax.train import train
 
@@ -60,15 +59,8 @@ def _parse(argv: list[str]) -> list[str]:
     try:
         rest = flags.FLAGS(argv)
         _CONFIG.value.to_dict()  # a file that could not be read shows only when it is used
-    except OSError as error:
-        _fail(f"--config: {str(error).strip().splitlines()[-1].strip()}")
-    except AttributeError as error:  # an override of a setting that does not exist
-        name, *hint = re.findall(r"[\w.]+(?=\\?['\"])", str(error))
-        nearest = f" Did you mean {hint[0]!r}?" if hint else ""
-        _fail(f"the config has no setting {name!r}.{nearest}")
-    except flags.Error as error:  # what a config file raises comes wrapped in its traceback
-        last = str(error).strip().splitlines()[-1].strip()
-        _fail(last.removeprefix("pacodi_jax.errors.PacodiError: "))
+    except Exception as error:
+        _fail(flag_mistake(error))
     return rest
 
 

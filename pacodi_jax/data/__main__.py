@@ -14,7 +14,7 @@ from ml_collections import config_flags
 
 from pacodi_jax import data
 from pacodi_jax.data import describe
-from pacodi_jax.errors import PacodiError, choose
+from pacodi_jax.errors import PacodiError, choose, flag_mistake
 
 _TEXTS = {
     "source": "A name of the catalogue, sines, or table.",
@@ -62,12 +62,8 @@ def _parse(values: flags.FlagValues, argv: Sequence[str]) -> None:
         rest = values(list(argv))
         if values.config is not None:
             values.config.to_dict()  # a file that could not be read shows only when it is used
-    except (flags.Error, OSError) as error:  # a config's own error comes wrapped in its traceback
-        last = str(error).strip().splitlines()[-1].strip()
-        raise PacodiError(last.removeprefix("pacodi_jax.errors.PacodiError: ")) from error
     except Exception as error:
-        said = " ".join(str(error).split())
-        raise PacodiError(f"--config: {type(error).__name__}: {said}") from error
+        raise PacodiError(flag_mistake(error)) from error
     choose("command", rest[1] if len(rest) > 1 else "", {"describe": None})
     if len(rest) > 2:
         raise PacodiError(f"unexpected argument {rest[2]!r}; every option begins with --")

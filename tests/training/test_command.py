@@ -90,6 +90,7 @@ def test_finished_run_says_so_and_other_settings_are_refused(cache, trained):
         (("--config=configs/sines.py", "--config.train.stps=5"), "Did you mean 'steps'"),
         (("--config=configs/sines.py:sze=tiny",), "Did you mean 'size'"),
         (("--config=configs/nothing.py",), "configs/nothing.py"),
+        (("--config=tests/training/broken_config.py",), "ZeroDivisionError: division by zero"),
     ],
 )
 def test_mistake_is_one_line_and_writes_nothing(cache, tmp_path, arguments, message):

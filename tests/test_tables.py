@@ -98,7 +98,7 @@ def test_the_page_says_where_the_aim_is_missed(tables, tmp_path):
     assert text.count("**no**") == 4
     assert "{{" not in text
     assert "paper: PaCoDi SDE | 0.015 | 0.022 | 0.007 | 0.026" in text
-    assert "PaCoDi DDPM, 4,000 steps, **paper protocol**" in text
+    assert "PaCoDi DDPM, 12,000 steps, **paper protocol**" in text
 
 
 def test_a_cell_is_done_only_by_its_own_command(tables, tmp_path, monkeypatch):

@@ -20,6 +20,8 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs" / "results"
 RUNS = ROOT / "runs" / "tables"
@@ -147,6 +149,13 @@ def kept(scores: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
+def keep_samples(cell: Cell, workdir: Path) -> None:
+    """Keeps a few synthetic windows, in the data's units, for notebooks/quality.ipynb."""
+    folder = RESULTS / "samples"
+    folder.mkdir(parents=True, exist_ok=True)
+    np.save(folder / f"{cell.name}.npy", np.load(workdir / "samples" / "samples.npy")[:32])
+
+
 def run(cell: Cell) -> None:
     """Trains and scores a cell, and keeps what it scored."""
     workdir = RUNS / cell.name
@@ -180,7 +189,7 @@ def run(cell: Cell) -> None:
         "memorisation": found["memorisation"],
         "scores": kept(found["scores"]),
     }
-    RESULTS.mkdir(parents=True, exist_ok=True)
+    keep_samples(cell, workdir)
     temporary = cell.result.with_suffix(".part")
     temporary.write_text(json.dumps(record, indent=1) + "\n")
     temporary.replace(cell.result)

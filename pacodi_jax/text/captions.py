@@ -22,7 +22,7 @@ from pacodi_jax.text.segments import Segment
 Detail = Literal["full", "drawn"]
 
 _PLACE_EDGES = (0.06, 0.26, 0.43, 0.57, 0.74, 0.9)
-_FULL_SHARE = 0.33
+_FULL_SHARE = 0.4
 #: How readily a short caption mentions a fact, 1 where nothing is said here.
 _READINESS = {"trend": 3.0, "story": 2.0, "volatility": 2.0, "peaks": 2.0}
 _STRIKING = 6.0  # times so readily where there are two peaks or dips, or more
@@ -233,7 +233,7 @@ def caption(
       phrasing_seed: picks the phrasing.
       statistics: the channel's yardsticks, ``properties.fit`` of its train windows.
       split: which sentence frames to use; those of ``"held_out"`` are never trained on.
-      detail: ``"full"`` tells every fact; ``"drawn"`` does in a third of the captions and tells one
+      detail: ``"full"`` tells every fact; ``"drawn"`` does in two captions of five and tells one
         or more facts picked by the seed in the others, so that partial requests are familiar:
         often a single one, and readily what people ask for and what stands out.
 

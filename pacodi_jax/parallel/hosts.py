@@ -1,6 +1,7 @@
 """One job of several processes: finding the others, and agreeing with them."""
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn
@@ -106,6 +107,26 @@ def _explicit(coordinator: str | None, processes: int | None, process: int | Non
     return Job(coordinator, processes, process, None)
 
 
+def own_devices(environ: Mapping[str, str]) -> list[int] | None:
+    """Returns ``[]`` (every device of the host) where a launcher started one process a host.
+
+    JAX gives each process of SLURM or Open MPI the one GPU of its local rank: with one process a
+    host all others would lie idle. None leaves that choice to JAX.
+    """
+    spread = environ.get("SLURM_STEP_NUM_TASKS"), environ.get("SLURM_STEP_NUM_NODES")
+    alone = spread[0] is not None and spread[0] == spread[1]
+    return [] if alone or environ.get("OMPI_COMM_WORLD_LOCAL_SIZE") == "1" else None
+
+
+def _bind_address(bind: str | None, coordinator: str | None) -> str | None:
+    """Returns where process 0 listens: an address without a port has the coordinator's."""
+    if not bind or re.fullmatch(r"(\[.*\]|[^:]+):\d+", bind):
+        return bind or None
+    if coordinator is None:
+        raise PacodiError(f"--bind={bind} has no port; write address:port.")
+    return f"{bind}:{coordinator.rsplit(':', 1)[1]}"
+
+
 def initialise(
     job: Job | None,
     *,
@@ -118,7 +139,8 @@ def initialise(
 
     Args:
       job: from :func:`detect`; None means alone, and nothing happens.
-      bind: the address on which process 0 listens; by default every interface of its host.
+      bind: the address on which process 0 listens, with the coordinator's port unless it has its
+        own; by default every interface of its host.
       join_seconds: how long to wait for all processes to appear.
       heartbeat_seconds: a process silent for so long is dead, and the others end.
       leave_seconds: how long a process waits at its end for the others to arrive there.
@@ -133,11 +155,12 @@ def initialise(
             coordinator_address=job.coordinator,
             num_processes=job.processes,
             process_id=job.process,
+            local_device_ids=own_devices(os.environ),
             cluster_detection_method=job.cluster,
             initialization_timeout=join_seconds,
             heartbeat_timeout_seconds=heartbeat_seconds,
             shutdown_timeout_seconds=leave_seconds,
-            coordinator_bind_address=bind,
+            coordinator_bind_address=_bind_address(bind, job.coordinator),
         )
     except RuntimeError as error:
         raise PacodiError(f"the processes of this job did not find each other: {error}") from error

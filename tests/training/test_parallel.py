@@ -197,3 +197,49 @@ def test_watchdog_grows_strict_with_the_first_beat():
 def test_watchdog_of_zero_seconds_never_starts():
     with Watchdog(0.0, on_stuck=lambda message: pytest.fail(message)) as dog:
         assert not dog._thread.is_alive()
+
+
+@pytest.mark.parametrize(
+    ("environ", "devices"),
+    [
+        ({}, None),
+        ({"SLURM_STEP_NUM_TASKS": "4", "SLURM_STEP_NUM_NODES": "4"}, []),
+        ({"SLURM_STEP_NUM_TASKS": "8", "SLURM_STEP_NUM_NODES": "4"}, None),
+        ({"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_SIZE": "1"}, []),
+        ({"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_SIZE": "4"}, None),
+    ],
+)
+def test_only_process_of_a_host_has_all_its_devices(environ, devices):
+    """JAX itself would leave it the single GPU of its local rank."""
+    assert parallel.hosts.own_devices(environ) == devices
+
+
+@pytest.mark.parametrize(
+    ("bind", "address"),
+    [
+        (None, None),
+        ("10.0.0.1", "10.0.0.1:99"),
+        ("10.0.0.1:7", "10.0.0.1:7"),
+        ("[::1]", "[::1]:99"),
+        ("[::1]:7", "[::1]:7"),
+    ],
+)
+def test_processes_join_with_bounded_waits_at_the_given_address(monkeypatch, bind, address):
+    given = {}
+    monkeypatch.setattr(jax.distributed, "initialize", lambda **options: given.update(options))
+    parallel.initialise(Job("h:99", 2, 1, None), bind=bind)
+    assert given["coordinator_bind_address"] == address
+    assert (given["coordinator_address"], given["num_processes"], given["process_id"]) == (
+        "h:99",
+        2,
+        1,
+    )
+    for limit in ("initialization", "heartbeat", "shutdown"):
+        names = [name for name in given if name.startswith(limit)]
+        assert all(0 < given[name] <= 300 for name in names)
+        assert names
+
+
+def test_bind_address_without_any_port_is_refused():
+    with pytest.raises(PacodiError, match="has no port"):
+        parallel.initialise(Job(None, None, None, "slurm"), bind="10.0.0.1")

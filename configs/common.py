@@ -111,7 +111,7 @@ def _diffusion() -> ConfigDict:
 
 def _train() -> ConfigDict:
     train = ConfigDict()
-    train.steps = 24_000
+    train.steps = 40_000
     train.batch = 32  # of all devices together; small batches learn faster for the same work
     train.learning_rate = 1.4e-3
     train.warmup = 500

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by the other scripts: a virtual environment with this project in it.
 # Uses the active one, else makes .venv in the clone. Installs only when something changed.
 set -euo pipefail

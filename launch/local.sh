@@ -5,27 +5,29 @@
 #
 # The command resumes from its last checkpoint whenever it is run again. Exit codes: 0 is done or
 # stopped by a signal, 2 is a mistake of the user's or a full disk; anything else is tried again,
-# up to RETRIES times (5).
+# up to RETRIES times (5), unless a signal to this script asked for the end.
 set -uo pipefail
 if [[ $# -lt 2 ]]; then
     sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
     exit 2
 fi
-retries=${RETRIES:-5}
-for ((attempt = 0; attempt <= retries; attempt++)); do
+retries=${RETRIES:-5} stopping=
+for ((attempt = 0; ; attempt++)); do
     python -m pacodi_jax.main "$@" &
     child=$!
-    trap 'kill -TERM $child' TERM
-    trap 'kill -INT $child' INT
-    wait $child
-    code=$?
-    while kill -0 $child 2>/dev/null; do # a trapped signal ends wait early
-        wait $child
+    # SIGTERM for both: bash starts what runs in the background with SIGINT ignored.
+    trap 'signalled=1 stopping=1; kill -TERM "$child" 2>/dev/null' TERM INT
+    while true; do
+        signalled=
+        wait "$child"
         code=$?
+        [[ $signalled ]] || break # a trapped signal ends wait early
     done
     case $code in
-    0 | 2 | 130) exit $code ;;
+    0 | 2 | 130) exit "$code" ;;
     esac
+    if [[ $stopping ]] || ((attempt >= retries)); then
+        exit "$code"
+    fi
     echo "ended with $code; attempt $((attempt + 1)) of $retries to go on" >&2
 done
-exit $code

@@ -30,18 +30,17 @@ for ((process = 0; process < processes; process++)); do
     PACODI_PROCESS=$process python -m pacodi_jax.main "$@" >"$logs.process-$process.log" 2>&1 &
     pids+=($!)
 done
-trap 'kill -TERM "${pids[@]}" 2>/dev/null || true' TERM INT
+trap 'signalled=1; kill -TERM "${pids[@]}" 2>/dev/null || true' TERM INT
 tail --pid="${pids[0]}" -n +1 -f "$logs.process-0.log" &
 
 worst=0
 for pid in "${pids[@]}"; do
-    code=0
-    wait "$pid" || code=$?
-    while kill -0 "$pid" 2>/dev/null; do # a trapped signal ends wait early
-        code=0
+    while true; do
+        signalled='' code=0
         wait "$pid" || code=$?
+        [[ $signalled ]] || break # a trapped signal ends wait early
     done
-    ((code > worst)) && worst=$code
+    ((code <= worst)) || worst=$code
 done
 wait
 exit "$worst"

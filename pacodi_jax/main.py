@@ -36,6 +36,11 @@ _BIND = flags.DEFINE_string("bind", None, "The address on which process 0 listen
 _WATCHDOG = flags.DEFINE_float(
     "watchdog", 300.0, "Seconds without progress that end one process of several; 0 is never."
 )
+_ON_SIGNAL = flags.DEFINE_integer(
+    "exit_on_signal",
+    0,
+    "Exit code once a signal has saved an unfinished run; 75 for launchers that run it again.",
+)
 flags.mark_flags_as_required(["config", "workdir"])
 
 
@@ -119,28 +124,30 @@ def _evaluate(workdir: Path) -> None:
     print("\n".join(str(path) for path in written))
 
 
-def _work(workdir: Path) -> None:
+def _work(workdir: Path) -> int:
+    """Does what the mode asks for; returns the exit code."""
     configuration.validate(_CONFIG.value)
     job = parallel.detect(os.environ, _COORDINATOR.value, _PROCESSES.value, _PROCESS.value)
     parallel.initialise(job, bind=_BIND.value)
     wanted = _STEPS[_MODE.value]
     if "train" in wanted and not _train(workdir):
-        return
+        return _ON_SIGNAL.value
     if "sample" in wanted and parallel.is_primary():
         _sample(workdir)
     if "evaluate" in wanted and parallel.is_primary():
         _evaluate(workdir)
     parallel.agree(0.0)
+    return 0
 
 
-def main(argv: list[str]) -> None:
+def main(argv: list[str]) -> int:
     """Runs the command; a mistake of the user's ends it with one line and exit code 2."""
     if len(argv) > 1:
         _fail(f"unexpected argument {argv[1]!r}; every option begins with --")
     logging.set_verbosity(logging.ERROR)
     _cache_programs()
     try:
-        _work(Path(str(_WORKDIR.value)).absolute())
+        return _work(Path(str(_WORKDIR.value)).absolute())
     except PacodiError as error:
         _fail(str(error))
     except KeyboardInterrupt:

@@ -1,24 +1,32 @@
 """A polite end: SIGTERM and SIGINT are noted, and the loop leaves at the next chunk."""
 
 import signal
+import time
+from collections.abc import Callable
 from types import FrameType, TracebackType
+
+#: Seconds in which a further signal is taken for an echo of the first: Ctrl-C reaches a program
+#: from the terminal and again from the script that started it, schedulers signal twice as well.
+_ECHO = 2.0
 
 
 class Signals:
-    """Notes the first SIGTERM or SIGINT; a second one interrupts at once.
+    """Notes the first SIGTERM or SIGINT; another one, when no echo, interrupts at once.
 
     Attributes:
       received: the name of the signal, or None.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.received: str | None = None
+        self._clock, self._first = clock, 0.0
         self._before: dict[int, object] = {}
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        if self.received:
+        if self.received is None:
+            self.received, self._first = signal.Signals(number).name, self._clock()
+        elif self._clock() - self._first > _ECHO:
             raise KeyboardInterrupt
-        self.received = signal.Signals(number).name
 
     def __enter__(self) -> "Signals":
         for number in (signal.SIGTERM, signal.SIGINT):

@@ -16,7 +16,7 @@ from pacodi_jax.checkpoint import export, write_text
 from pacodi_jax.data import Dataset, WindowSet, batches
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.train import environment, estimate, optimiser
-from pacodi_jax.train.loop import fit
+from pacodi_jax.train.loop import fit, refuse_uneven_batch
 from pacodi_jax.train.plan import Run, Settings
 
 #: Settings that may change when a run is resumed; a data file may move, its content may not.
@@ -51,7 +51,8 @@ def train(config: ConfigDict, workdir: Path, watchdog: float = 300.0) -> Run:
     Raises:
       PacodiError: for anything that is wrong with the settings, the data or the folder.
     """
-    refuse_other_settings(workdir / run.SETTINGS, config)
+    refuse_uneven_batch(config.train.batch)
+    refuse_other_settings(workdir, config)
     dataset = run.load_data(config)
     data = batches.resident(dataset.train)
     windows = jnp.asarray(dataset.train.values())
@@ -63,7 +64,7 @@ def train(config: ConfigDict, workdir: Path, watchdog: float = 300.0) -> Run:
         condition_width=0 if data.condition is None else data.condition.shape[1],
         optimiser=build_optimiser(config),
     )
-    if parallel.is_primary():
+    if parallel.is_primary() and max(stored_steps(workdir), default=-1) < config.train.steps:
         _describe(workdir, config, dataset)
     outcome = fit(
         generator,
@@ -149,13 +150,24 @@ def validator(
     return lambda state: float(mean_loss(state.ema))
 
 
-def refuse_other_settings(path: Path, config: ConfigDict) -> None:
+def stored_steps(workdir: Path) -> list[int]:
+    """The steps of a run's checkpoints, whole or damaged."""
+    found = (workdir / "checkpoints").glob("[0-9]*")
+    names = (path.name.removesuffix(".damaged") for path in found)
+    return [int(name) for name in names if name.isdecimal()]
+
+
+def refuse_other_settings(workdir: Path, config: ConfigDict) -> None:
     """Refuses to go on with a run under settings that would make it another run.
+
+    A run that ended before its first checkpoint has nothing to go on with: it begins anew.
 
     Raises:
       PacodiError: naming the first setting that differs.
     """
-    if not path.exists():
+    path = workdir / run.SETTINGS
+    begun = stored_steps(workdir) or (workdir / run.WEIGHTS).exists()
+    if not begun or not path.exists():
         return
     try:
         before = _flat(configuration.from_json(path.read_text()).to_dict())

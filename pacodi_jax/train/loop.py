@@ -47,7 +47,8 @@ def fit(
       PacodiError: for data or batches that cannot be trained on, a checkpoint that cannot be
         restored or written, or too many steps in a row that were not finite.
     """
-    _refuse_bad_input(data, settings)
+    refuse_uneven_batch(settings.batch_size)
+    _refuse_bad_rows(data)
     with Signals() as signals, contextlib.ExitStack() as stack:
         store = None
         if parallel.is_primary():
@@ -62,13 +63,22 @@ def fit(
         return session.run(generator, data, indices, step, state)
 
 
-def _refuse_bad_input(data: Resident, settings: Settings) -> None:
+def refuse_uneven_batch(batch: int) -> None:
+    """Refuses a global batch that cannot be shared out among all devices.
+
+    Raises:
+      PacodiError: naming the setting and the nearest batches that can.
+    """
     devices = jax.device_count()
-    if settings.batch_size % devices:
+    if batch % devices:
+        below = batch // devices * devices
+        near = f"{below} or {below + devices}" if below else str(devices)
         raise PacodiError(
-            f"train.batch_size={settings.batch_size} does not divide among {devices} devices; "
-            f"use a multiple of {devices}."
+            f"config.train.batch={batch} does not divide among {devices} devices; use {near}."
         )
+
+
+def _refuse_bad_rows(data: Resident) -> None:
     rows = _rows_in_windows(data)
     bad = rows & ~np.isfinite(np.asarray(data.series)).all(axis=1)
     if bad.any():

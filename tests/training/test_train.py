@@ -1,6 +1,9 @@
 """The parts of training, and how it refuses what cannot work."""
 
 import json
+import os
+import re
+import signal
 
 import double
 import jax
@@ -140,12 +143,17 @@ def test_numbers_that_are_not_finite_are_null_in_the_metrics(tmp_path):
     assert written == {"step": 5, "loss": None, "norm": 1.0}
 
 
-def test_second_signal_interrupts():
-    with signals.Signals() as heard:
-        heard._note(15, None)
+def test_second_signal_interrupts_unless_it_is_an_echo_of_the_first():
+    now = [0.0]
+    with signals.Signals(clock=lambda: now[0]) as heard:
+        os.kill(os.getpid(), signal.SIGTERM)
         assert heard.received == "SIGTERM"
+        now[0] = 1.0  # the script that started the program passes Ctrl-C on as well
+        os.kill(os.getpid(), signal.SIGINT)
+        assert heard.received == "SIGTERM"
+        now[0] = 3.0
         with pytest.raises(KeyboardInterrupt):
-            heard._note(15, None)
+            os.kill(os.getpid(), signal.SIGTERM)
 
 
 def settings(**changes):
@@ -190,13 +198,94 @@ def config(**model):
 
 def test_settings_that_make_another_run_are_refused_by_name(tmp_path):
     path = tmp_path / "config.json"
-    job.refuse_other_settings(path, config())
+    (tmp_path / "checkpoints/20").mkdir(parents=True)
+    job.refuse_other_settings(tmp_path, config())
     path.write_text(json.dumps(config().to_dict()))
     longer = config()
     longer.train.steps = 50
-    job.refuse_other_settings(path, longer)
+    job.refuse_other_settings(tmp_path, longer)
     with pytest.raises(PacodiError, match=r"config\.model\.width=16, but .* begun with 8"):
-        job.refuse_other_settings(path, config(width=16))
+        job.refuse_other_settings(tmp_path, config(width=16))
     path.write_text("{")
     with pytest.raises(PacodiError, match="cannot be read"):
-        job.refuse_other_settings(path, config())
+        job.refuse_other_settings(tmp_path, config())
+
+
+@pytest.mark.parametrize("kept", ["checkpoints/20.damaged/state", "model.safetensors"])
+def test_only_a_run_that_kept_nothing_begins_anew_with_other_settings(tmp_path, kept):
+    (tmp_path / "checkpoints/20.orbax-checkpoint-tmp").mkdir(parents=True)
+    (tmp_path / "config.json").write_text(json.dumps(config().to_dict()))
+    job.refuse_other_settings(tmp_path, config(width=16))
+    (tmp_path / kept).parent.mkdir(exist_ok=True)
+    (tmp_path / kept).touch()
+    with pytest.raises(PacodiError, match="width=16"):
+        job.refuse_other_settings(tmp_path, config(width=16))
+
+
+def test_batch_that_does_not_divide_is_refused_by_its_setting(monkeypatch):
+    monkeypatch.setattr(jax, "device_count", lambda: 4)
+    loop.refuse_uneven_batch(8)
+    with pytest.raises(PacodiError, match=r"config\.train\.batch=30 .* 4 devices; use 28 or 32"):
+        loop.refuse_uneven_batch(30)
+    with pytest.raises(PacodiError, match=r"config\.train\.batch=3 .* 4 devices; use 4\."):
+        loop.refuse_uneven_batch(3)
+
+
+def test_global_norm_over_all_arrays_is_clipped():
+    """Far beyond the limit, in one array alone within it: (3, 4)·s is as if it were (3, 4)/5."""
+    params = {"kernel": np.ones((1, 1), np.float32), "bias": np.ones(1, np.float32)}
+    size = np.asarray([0.5, 1e3, 0.1, 30.0], np.float32)  # Adam alone forgets a common scale
+    short = np.minimum(size, 1.0)
+    made = lambda s: {"kernel": 0.6 * s[:, None, None], "bias": 0.8 * s[:, None]}  # noqa: E731
+    options = {"learning_rate": 0.1, "steps": 4, "decay": "constant"}
+    clipped = on_one_device(optimiser.build(clip=1.0, **options), params, made(size))
+    free = on_one_device(optimiser.build(clip=0.0, **options), params, made(short))
+    for name in params:
+        np.testing.assert_allclose(clipped[name], free[name], rtol=1e-5)
+
+
+def test_plateau_leaves_a_falling_loss_alone_and_stops_at_its_floor():
+    options = {"learning_rate": 0.1, "steps": 12, "decay": "plateau", "patience": 1, "clip": 0.0}
+    ones = {"bias": np.ones((12, 1), np.float32)}
+    losses = {
+        "falls": 0.9 ** np.arange(12.0),
+        "stays": np.ones(12),
+        "creeps": 1 - 1e-3 * np.arange(12),
+    }
+    rates = {}
+    for name, loss in losses.items():
+        build = optimiser.build(factor=0.5, floor=0.25, threshold=0.01, **options)
+        moved = on_one_device(build, {"bias": np.zeros(1)}, ones, loss.astype(np.float32))
+        rates[name] = -np.diff(moved["bias"][:, 0], prepend=0.0)
+    np.testing.assert_allclose(rates["falls"], 0.1, rtol=1e-3)
+    for name in ("stays", "creeps"):  # a fall below the threshold counts as none
+        np.testing.assert_allclose(rates[name][-3:], 0.025, rtol=1e-3)
+
+
+def test_live_line_tells_step_loss_speed_time_left_and_checkpoint(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(record.sys.stderr, "isatty", lambda: True, raising=False)
+    with record.Recorder(tmp_path, 0, 200) as recorder:
+        recorder.show(100, 0.25, 1234.0, 5.0, 80)
+        recorder._bar.refresh()
+        shown = capsys.readouterr().err
+    assert "100/200" in shown
+    assert re.search(r"\d\d:\d\d<\d\d:\d\d", shown)
+    assert "loss 0.2500, 1,234 windows/s, checkpoint 80" in shown
+    monkeypatch.setattr(record.sys.stderr, "isatty", lambda: False, raising=False)
+    with record.Recorder(tmp_path, 0, 200) as recorder:
+        recorder.show(200, 0.25, 1234.0, 5.0, None)
+    assert capsys.readouterr().out == (
+        "step 200/200, loss 0.2500, 1,234 windows/s, no checkpoint yet, 5.0 s left\n"
+    )
+
+
+def test_tensorboard_has_the_metrics_where_it_is_installed(tmp_path, monkeypatch):
+    pytest.importorskip("tensorboardX")
+    with record.Recorder(tmp_path, 0, 5) as recorder:
+        recorder.write(5, {"loss": 0.5})
+    (events,) = (tmp_path / "tensorboard").iterdir()
+    assert b"loss" in events.read_bytes()
+    monkeypatch.setattr(record.importlib.util, "find_spec", lambda name: None)
+    with record.Recorder(tmp_path, 0, 5) as recorder:
+        recorder.write(5, {"loss": 0.5})
+    assert len(list((tmp_path / "tensorboard").iterdir())) == 1

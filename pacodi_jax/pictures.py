@@ -53,8 +53,9 @@ def windows(
             axes[row][column].spines[["top", "right"]].set_visible(False)
     for row in range(rows):
         axes[row][0].set_ylabel(channels[row])
+    rest = f" ({rows} of {len(channels)} channels)" if rows < len(channels) else ""
     for side in axes[-1]:
-        side.set_xlabel("step")
+        side.set_xlabel(f"step{rest}")
     if title:
         figure.suptitle(title, fontsize="small")
     return _save(figure, path)

@@ -9,6 +9,7 @@ import scipy.stats
 WORDS = ((0.05, "close to real"), (0.25, "visibly different"), (0.8, "clearly different"))
 FLOOR = "at the floor"
 UNCLEAR = "unclear, add seeds"
+BLIND = "cannot tell on this data"
 WORST = "no better than shuffled or noise"
 COPIED = 0.5
 SIGNIFICANCE = 0.01
@@ -47,6 +48,8 @@ def judge_score(entry: dict[str, Any]) -> dict[str, Any]:
     above = _differs(score, floor)
     reached = next((word for end, word in WORDS if position <= end), WORST)
     word = reached if above else FLOOR if position <= WORDS[0][0] else UNCLEAR
+    if not _differs(ceiling, floor):
+        word = BLIND
     if entry["better"] == "one":
         value = float(np.mean(entry["values"]))
         word = "copies training windows" if value < COPIED else "not copied"

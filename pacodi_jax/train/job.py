@@ -110,7 +110,7 @@ def _settings(config: ConfigDict, watchdog: float) -> Settings:
         checkpoint_every=wanted.checkpoint_every,
         validate_every=wanted.validate_every,
         keep=wanted.keep,
-        log_every=wanted.log_every,
+        log_every=min(wanted.log_every, max(wanted.steps // 20, 1)),  # a curve even of a short run
         chunk=wanted.chunk,
         backend=wanted.backend,
         max_skips=wanted.max_skips,

@@ -5,8 +5,8 @@
 Beside each conditional run stand two references: the unconditional run and the mean training
 window. Errors are in the model's scale (standardised by train), of the mean of the draws, of single
 draws, of the best of them (which looks at the answer), and CRPS; ratios below 1 beat a reference.
-``controllability`` asks for one property in five phrasings and measures it by the captioner's own
-yardsticks.
+``controllability`` asks for a property, in five held-out phrasings and in free words, and measures
+it by the captioner's own yardsticks.
 """
 
 import argparse
@@ -29,9 +29,10 @@ KEY = 20_260
 
 
 class Request(NamedTuple):
-    """A property to ask for: two held-out frames, then three free wordings; and its check."""
+    """A property to ask for: in the captioner's held-out phrasings, in free words; its check."""
 
     phrasings: tuple[str, ...]
+    free: tuple[str, ...]
     holds: Callable[[np.ndarray, properties.Statistics], bool]
 
 
@@ -50,72 +51,79 @@ def _volatility(wanted: str) -> Callable[[np.ndarray, properties.Statistics], bo
 REQUESTS = {
     "up": Request(
         (
+            "Overall there is an upward trend.",
+            "The series shows a strong rise.",
             "Overall the series rises.",
-            "The series shows an upward trend.",
-            "a clear upward trend",
-            "values go up over time",
-            "a series that is increasing",
+            "The whole series goes up.",
+            "Overall the series increases strongly.",
         ),
+        ("a clear upward trend", "values go up over time", "a series that is increasing"),
         _direction("up"),
     ),
     "down": Request(
         (
+            "Overall there is a downward trend.",
+            "The series shows a strong decline.",
             "Overall the series falls.",
-            "The series shows a downward trend.",
-            "a clear downward trend",
-            "values go down over time",
-            "a series that is decreasing",
+            "The whole series goes down.",
+            "Overall the series decreases strongly.",
         ),
+        ("a clear downward trend", "values go down over time", "a series that is decreasing"),
         _direction("down"),
     ),
     "flat": Request(
         (
+            "Overall there is no trend.",
+            "The series shows a flat course.",
             "Overall the series stays flat.",
             "The whole series neither rises nor falls.",
-            "a flat series with no trend",
-            "values stay flat over time",
-            "no trend at all",
+            "The series shows a flat trend.",
         ),
+        ("a flat series with no trend", "values stay flat over time", "no trend at all"),
         _direction("flat"),
     ),
     "one peak": Request(
         (
             "It shows one peak.",
-            "The series has one clear peak in the middle.",
-            "a series with one peak",
-            "just one peak",
-            "one clear peak around the middle",
+            "The series has one clear peak.",
+            "It shows one peak in the middle.",
+            "The series has one clear peak early on.",
+            "It shows one peak late.",
         ),
+        ("a series with one peak", "just one peak", "a single peak around the middle"),
         _peaks(1),
     ),
     "two peaks": Request(
         (
             "It shows two peaks.",
-            "The series has two clear peaks early on and late.",
-            "a series with two peaks",
-            "exactly two peaks",
-            "two clear peaks",
+            "The series has two clear peaks.",
+            "It shows two peaks early on and late.",
+            "The series has two clear peaks early and towards the end.",
+            "It shows two peaks early on and after the middle.",
         ),
+        ("a series with two peaks", "exactly two peaks", "peaks twice"),
         _peaks(2),
     ),
     "high volatility": Request(
         (
             "It shows high volatility.",
-            "The line looks very rough.",
-            "a rough series with high volatility",
-            "very high volatility",
-            "a rough curve",
+            "The series has very high volatility.",
+            "The line looks rough.",
+            "It looks like a very rough curve.",
+            "It shows very high volatility.",
         ),
+        ("a rough series with high volatility", "volatile", "a jagged line"),
         _volatility("high"),
     ),
     "low volatility": Request(
         (
             "It shows low volatility.",
-            "The line looks very smooth.",
-            "a smooth series with low volatility",
-            "very low volatility",
-            "a smooth curve",
+            "The series has very low volatility.",
+            "The line looks smooth.",
+            "It looks like a very smooth curve.",
+            "It shows very low volatility.",
         ),
+        ("a smooth series with low volatility", "not volatile", "a calm, smooth line"),
         _volatility("low"),
     ),
 }
@@ -201,23 +209,27 @@ def score(
 
 
 def control(trained: run.Trained, exam: Exam, scales: list[float], count: int) -> dict[str, Any]:
-    """How often draws have the property asked for: of all, and for each phrasing."""
+    """How often draws have the property asked for: ``count`` draws in each kind of words."""
+    asked = [(n, k, getattr(REQUESTS[n], k)) for n in REQUESTS for k in ("phrasings", "free")]
     encoder = trained.encoder()
-    asked = [encoder.encode(request.phrasings) for request in REQUESTS.values()]
-    turns = [np.arange(count) % len(vectors) for vectors in asked]
-    conditions = np.concatenate([v[turn] for v, turn in zip(asked, turns, strict=True)])
+    turns = [np.arange(count) % len(texts) for *_, texts in asked]
+    vectors = [encoder.encode(t)[turn] for (*_, t), turn in zip(asked, turns, strict=True)]
     table: dict[str, Any] = {}
     for scale in (scale for scale in scales if scale >= 1):
-        model = guided(trained, scale)
-        made = model.sample_scaled(jax.random.key(KEY + 1), len(conditions), conditions)
-        parts = made[:, :, 0].reshape(len(REQUESTS), count, -1)
-        table[f"{scale:g}"] = rates = {}
-        for (name, request), turn, part in zip(REQUESTS.items(), turns, parts, strict=True):
-            kept = np.array([request.holds(one, exam.yardsticks) for one in part])
-            each = [float(kept[turn == row].mean()) for row in range(len(request.phrasings))]
-            rates[name] = {"agree": float(kept.mean()), "phrasings": each}
-        told = "  ".join(f"{name} {rate['agree']:.2f}" for name, rate in rates.items())
-        print(f"  controllability at guidance {scale:g}: {told}", flush=True)
+        made = guided(trained, scale).sample_scaled(
+            jax.random.key(KEY + 1), count * len(asked), np.concatenate(vectors)
+        )
+        table[f"{scale:g}"] = rates = {name: {} for name in REQUESTS}
+        parts = made[:, :, 0].reshape(len(asked), count, -1)
+        for (name, kind, texts), turn, part in zip(asked, turns, parts, strict=True):
+            kept = np.array([REQUESTS[name].holds(one, exam.yardsticks) for one in part])
+            each = {text: float(kept[turn == row].mean()) for row, text in enumerate(texts)}
+            rates[name][kind] = {"agree": float(kept.mean()), "texts": each}
+        told = "  ".join(
+            f"{name} {rate['phrasings']['agree']:.2f} ({rate['free']['agree']:.2f})"
+            for name, rate in rates.items()
+        )
+        print(f"  controllability at guidance {scale:g} (in free words): {told}", flush=True)
     return table
 
 

@@ -157,10 +157,12 @@ def _validate_together(config: ConfigDict) -> None:
         raise PacodiError(
             "config.text.encoder and config.data.static both give conditions; use one of them."
         )
-    if config.train.warmup >= config.train.steps and config.train.decay == "cosine":
+    updates = config.train.steps // config.train.accumulate
+    if config.train.warmup >= updates:
         raise PacodiError(
-            f"config.train.warmup={config.train.warmup} leaves no step of "
-            f"config.train.steps={config.train.steps} to train at full rate; lower the warm-up."
+            f"config.train.warmup={config.train.warmup} leaves none of the {updates} updates "
+            f"(config.train.steps={config.train.steps} by config.train.accumulate="
+            f"{config.train.accumulate}) at full rate; lower the warm-up."
         )
     if sample.solver == "heun" and sample.steps < 2:
         raise PacodiError("config.sample.solver='heun' needs config.sample.steps of 2 or more.")

@@ -3,10 +3,11 @@
 python -m pacodi_jax.main --config=configs/NAME.py[:ARGUMENTS] --workdir=DIR --mode=MODE
 """
 
+import json
 import os
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import jax
 import numpy as np
@@ -88,11 +89,31 @@ def _train(workdir: Path) -> bool:
     return outcome.signal is None
 
 
+def _drawn(folder: Path, facts: dict[str, Any]) -> bool:
+    """Whether a folder holds samples of which these facts are true."""
+    try:
+        told = json.loads((folder / "samples.json").read_text())
+    except (OSError, ValueError):
+        return False
+    same = all(told.get(name) == fact for name, fact in facts.items())
+    return same and (folder / "samples.npy").is_file()
+
+
 def _sample(workdir: Path) -> None:
     """Writes samples; beside training, with real windows in the picture."""
     config, text = _CONFIG.value, _TEXT.value
     count = config.sample.count if _SAMPLES.value is None else _SAMPLES.value
     trained = run.load(workdir, config)
+    facts = {
+        "windows": count,
+        "seed": config.seed,
+        "sampler": trained.config.sample.to_dict(),
+        "model": trained.card,
+        "text": text,
+    }
+    if _MODE.value != "sample" and _drawn(workdir / "samples", facts):
+        print(f"{workdir / 'samples'} holds these {count} windows already")
+        return
     ours = trained.recipe.text is None  # captions that were written here, whose words are known
     if text is not None and ours and familiarity(text) < _FAMILIAR:
         print(

@@ -90,6 +90,10 @@ def test_a_wrong_argument_is_named(arguments, message):
         ("diffusion.statistics", "generatd", "Did you mean 'generated'?"),
         ("seed", -1, "0 <= seed"),
         ("sample.eta", 1.5, "0 <= eta <= 1"),
+        ("train.warmup", 40_000, "config.train.warmup=40000 leaves none of the 40000 updates"),
+        ("train.accumulate", 100, "config.train.warmup=500 leaves none of the 400 updates"),
+        ("train.clip", float("nan"), "config.train.clip=nan; accepted: a positive number"),
+        ("train.backend", "shardmap", "Did you mean 'shard_map'?"),
         ("text.encoder", "hash", "Did you mean 'hashed'?"),
     ],
 )

@@ -2,15 +2,21 @@
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
+from absl import flags
+from ml_collections import config_flags
 
 import pacodi_jax
-from pacodi_jax import data
+from pacodi_jax import data, main
+from pacodi_jax.errors import flag_mistake
 from pacodi_jax.evaluate import sample_key
 
 ROOT = Path(__file__).parents[2]
@@ -25,20 +31,26 @@ SMALL = (
 )
 
 
-def command(cache, *arguments):
+def start(cache, *arguments):
     environ = os.environ | {
         "JAX_COMPILATION_CACHE_DIR": str(cache / "programs"),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         "JAX_PLATFORMS": "cpu",
     }
-    return subprocess.run(
+    return subprocess.Popen(
         [sys.executable, "-m", "pacodi_jax.main", *arguments],
         cwd=ROOT,
         env=environ,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=400,
     )
+
+
+def command(cache, *arguments):
+    process = start(cache, *arguments)
+    said, complaint = process.communicate(timeout=400)
+    return subprocess.CompletedProcess(process.args, process.returncode, said, complaint)
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +77,16 @@ def test_run_folder_explains_itself(trained):
     assert [line["step"] for line in losses if "validation" in line] == [40]
 
 
-def test_loaded_generator_draws_what_the_command_wrote(trained):
+def test_estimate_comes_before_compiling_and_the_time_to_go_after_twenty_steps(trained):
+    said = [line.split()[0] for line in trained[1].splitlines()]
+    assert said[:2] == ["64,938", "compiled"]
+    first = trained[1].splitlines()[0]
+    assert re.search(r"parameters; [\d.]+ GFLOP a step .* [\d.]+ MB of state and [\d.]+ MB", first)
+
+
+def test_loaded_generator_draws_what_the_command_wrote(trained, monkeypatch):
     workdir, _ = trained
+    monkeypatch.setattr(data, "load", lambda *_, **__: pytest.fail("sampling needs no data"))
     written = np.load(workdir / "samples/samples.npy")
     drawn = pacodi_jax.load(workdir).sample(sample_key(0), 5)
     np.testing.assert_allclose(drawn, written, rtol=1e-5, atol=1e-5)
@@ -74,21 +94,66 @@ def test_loaded_generator_draws_what_the_command_wrote(trained):
 
 def test_finished_run_says_so_and_other_settings_are_refused(cache, trained):
     workdir, _ = trained
-    before = (workdir / "metrics.jsonl").read_text()
-    again = command(cache, *SMALL, f"--workdir={workdir}", "--mode=train")
+    files = ("metrics.jsonl", "environment.json", "config.json", "samples/samples.npy")
+    before = [((workdir / f).read_bytes(), (workdir / f).stat().st_mtime_ns) for f in files]
+    again = command(cache, *SMALL, f"--workdir={workdir}")
     assert again.returncode == 0, again.stderr
     assert "is trained: step 40 of 40" in again.stdout
-    assert (workdir / "metrics.jsonl").read_text() == before
+    assert "samples holds these 5 windows already" in again.stdout
+    assert before == [((workdir / f).read_bytes(), (workdir / f).stat().st_mtime_ns) for f in files]
     other = command(cache, *SMALL, f"--workdir={workdir}", "--config.train.learning_rate=0.5")
     assert other.returncode == 2
     assert "config.train.learning_rate=0.5, but the run in" in other.stderr
+
+
+def test_signal_saves_and_ends_with_the_code_that_a_launcher_wants(cache, trained, tmp_path):
+    workdir = shutil.copytree(trained[0], tmp_path / "run")
+    longer = (f"--workdir={workdir}", "--mode=train", "--config.train.steps=10000000")
+    with start(cache, *SMALL, *longer, "--exit_on_signal=75") as process:
+        while not process.stdout.readline().startswith("compiled"):
+            assert process.poll() is None
+        process.terminate()
+        said, complaint = process.communicate(timeout=240)
+    assert process.returncode == 75, complaint
+    step = int(re.search(r"SIGTERM: step (\d+) is saved", said)[1])
+    assert step > 40
+    assert (workdir / f"checkpoints/{step}").is_dir()
+
+
+def test_samples_are_drawn_anew_when_anything_about_them_differs(tmp_path):
+    facts = {"windows": 5, "sampler": {"steps": 20}, "text": None}
+    assert not main._drawn(tmp_path, facts)
+    (tmp_path / "samples.json").write_text(json.dumps({"windows": 5, "sampler": {"steps": 20}}))
+    assert not main._drawn(tmp_path, facts)
+    (tmp_path / "samples.npy").touch()
+    assert main._drawn(tmp_path, facts)
+    for change in ({"windows": 6}, {"sampler": {"steps": 10}}, {"text": "it rises"}):
+        assert not main._drawn(tmp_path, facts | change)
+
+
+def test_compiled_programs_are_kept_where_the_user_or_the_system_says(monkeypatch, tmp_path):
+    before = jax.config.jax_compilation_cache_dir
+    chosen = []
+    monkeypatch.setattr(jax.config, "update", lambda name, value: chosen.append((name, value)))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR", raising=False)
+    main._cache_programs()
+    assert chosen == [("jax_compilation_cache_dir", str(tmp_path / "pacodi_jax/programs"))]
+    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", "/elsewhere")
+    main._cache_programs()
+    assert len(chosen) == 1
+    assert jax.config.jax_compilation_cache_dir == before
+
+
+def test_programs_of_a_run_are_in_the_cache(cache, trained):
+    assert any(path.name.startswith("jit") for path in (cache / "programs").iterdir())
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("--config=configs/sines.py", "--config.train.stps=5"), "Did you mean 'steps'"),
-        (("--config=configs/sines.py:sze=tiny",), "Did you mean 'size'"),
+        (("--config=configs/sines.py", "--config.train.steps=0"), "config.train.steps=0"),
         (("--config=configs/nothing.py",), "configs/nothing.py"),
         (("--config=tests/training/broken_config.py",), "ZeroDivisionError: division by zero"),
     ],
@@ -100,3 +165,35 @@ def test_mistake_is_one_line_and_writes_nothing(cache, tmp_path, arguments, mess
     assert failed.stderr.count("\n") == 1
     assert message in failed.stderr
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("--config.train.stps=5", "no setting 'stps'. Did you mean 'steps'?"),
+        ("--config.trian.steps=5", "no setting 'trian'. Did you mean 'train'?"),
+        ("--config.train.steps=many", "--config.train.steps=many: a whole number is needed"),
+        ("--config.train.ema=high", "--config.train.ema=high: a number is needed"),
+        ("--config.model.remat=maybe", "--config.model.remat=maybe: true or false is needed"),
+        ("--config=configs/sines.py:sze=tiny", "Did you mean 'size'?"),
+        ("--mode=trian", "--mode=trian: value should be one of <train|sample>. Did you mean"),
+        ("--smaples=5", "Unknown command line flag 'smaples'"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:the load_module:DeprecationWarning")  # in ml_collections
+def test_mistake_in_the_flags_is_told_in_one_plain_line(argument, message, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sys, "argv", ["main", "--config=configs/sines.py", argument])
+    values = flags.FlagValues()
+    config = config_flags.DEFINE_config_file("config", lock_config=True, flag_values=values)
+    flags.DEFINE_enum("mode", None, ["train", "sample"], "", flag_values=values)
+
+    def parse():
+        values(sys.argv)
+        config.value.to_dict()
+
+    with pytest.raises(Exception) as raised:  # noqa: PT011 - of whatever kind
+        parse()
+    told = flag_mistake(raised.value)
+    assert message in told
+    assert "\n" not in told

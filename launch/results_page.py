@@ -30,7 +30,7 @@ Record = dict[str, Any]
 def read(folder: Path) -> list[Record]:
     """The cells that were scored, in the order of their names."""
     return [
-        record
+        record | {"name": path.stem}
         for path in sorted(folder.glob("*.json"))
         if "cell" in (record := json.loads(path.read_text()))
     ]
@@ -72,19 +72,21 @@ def kinds(records: list[Record]) -> list[dict[str, Any]]:
             order.index(r["cell"]["model"]),
             r["cell"]["variant"],
             r["cell"]["budget"],
+            r["cell"]["seed"],
         )
         for r in records
     }
     return [
-        {"protocol": p, "model": order[m], "variant": v, "budget": b}
-        for p, _, m, v, b in sorted(found)
+        {"protocol": p, "model": order[m], "variant": v, "budget": b, "seed": s}
+        for p, _, m, v, b, s in sorted(found)
     ]
 
 
 def label(kind: dict[str, Any], steps: int) -> str:
     """A row's name."""
     protocol = "" if kind["protocol"] == "honest" else ", **paper protocol**"
-    return f"{MODELS[kind['model']]} {kind['variant'].upper()}, {steps:,} steps{protocol}"
+    seed = f", seed {kind['seed']}" if kind["seed"] else ""
+    return f"{MODELS[kind['model']]} {kind['variant'].upper()}, {steps:,} steps{protocol}{seed}"
 
 
 def cells(records: list[Record], length: int, name: str, split: str, paper: Record) -> str:
@@ -113,7 +115,9 @@ def verdicts(records: list[Record], paper: Record) -> str:
     """For each of the sixteen cells, whether the aim was reached."""
     rows, reached, counted = [], 0, 0
     for data, title in SETS.items():
-        own = pick(records, data=data, length=24, model="pacodi", variant="sde", protocol="honest")
+        own = pick(
+            records, data=data, length=24, model="pacodi", variant="sde", protocol="honest", seed=0
+        )
         if not own:
             continue
         best = max(own, key=lambda r: r["model"]["steps"])
@@ -154,7 +158,7 @@ def budget(records: list[Record]) -> str:
     """What each cell cost, and its command."""
     rows = [
         [
-            f"`{'-'.join(str(v) for v in r['cell'].values())}`",
+            f"`{r['name']}`",
             f"{r['model']['steps']:,}",
             f"{r['windows_per_second']:,.0f}",
             f"{r['minutes']:.1f}",

@@ -1,8 +1,8 @@
 """The paper's tables on this machine: trains and scores a grid of models, and writes the page.
 
-    python launch/tables.py list [PATTERN …]          the cells, and which are done
-    python launch/tables.py run [PATTERN …]           trains and scores what is not done yet
-    python launch/tables.py write                     writes docs/results.md
+    python launch/tables.py list [PATTERN …]              the cells, and which are done
+    python launch/tables.py run [PATTERN …] [--seeds N]   trains and scores what is not done yet
+    python launch/tables.py write                         writes docs/results.md
 
 A pattern is a part of a cell's name with ``*``, for example ``etth1-24-*-honest``. A cell is one
 run of the main command with ``--mode=all``; its folder is ``runs/tables/CELL`` and what it scored
@@ -57,11 +57,13 @@ class Cell(NamedTuple):
     variant: str
     protocol: str
     budget: str
+    seed: int = 0
 
     @property
     def name(self) -> str:
-        """The cell's name, and that of its files."""
-        return "-".join(str(part) for part in self)
+        """The cell's name, and that of its files; the first seed goes without saying."""
+        parts = [str(part) for part in self[:-1]]
+        return "-".join([*parts, f"seed{self.seed}"] if self.seed else parts)
 
     @property
     def command(self) -> list[str]:
@@ -71,6 +73,7 @@ class Cell(NamedTuple):
         settings = {
             **overrides,
             **PROTOCOLS[self.protocol],
+            **({"seed": self.seed} if self.seed else {}),
             "train.steps": STEPS[self.budget],
             "train.validate_every": STEPS[self.budget] // 4,
             "train.checkpoint_every": STEPS[self.budget] // 4,
@@ -99,8 +102,8 @@ class Cell(NamedTuple):
         return " ".join(["python", *self.command])
 
 
-def grid() -> list[Cell]:
-    """All cells, the ones that matter most first."""
+def grid(seeds: int = 1) -> list[Cell]:
+    """All cells, the ones that matter most first, once for each seed of training."""
     sets = ("etth1", "sines", "stocks", "air")
     long = [Cell(data, 24, "pacodi", "sde", "honest", "long") for data in sets]
     kinds = [
@@ -122,12 +125,12 @@ def grid() -> list[Cell]:
         for variant in ("sde", "ddpm")
         for data in sets
     ]
-    return long + short
+    return [cell._replace(seed=seed) for seed in range(seeds) for cell in long + short]
 
 
-def chosen(patterns: list[str]) -> list[Cell]:
+def chosen(patterns: list[str], seeds: int) -> list[Cell]:
     """The cells that match a pattern; all of them without any."""
-    cells = [c for c in grid() if any(fnmatch.fnmatch(c.name, p) for p in patterns or ["*"])]
+    cells = [c for c in grid(seeds) if any(fnmatch.fnmatch(c.name, p) for p in patterns or ["*"])]
     if not cells:
         raise SystemExit(f"no cell matches {patterns}; python launch/tables.py list names them")
     return cells
@@ -202,13 +205,14 @@ def main() -> None:
     )
     parser.add_argument("action", choices=["list", "run", "write"])
     parser.add_argument("patterns", nargs="*")
+    parser.add_argument("--seeds", type=int, default=1, help="trainings of every cell (default 1)")
     given = parser.parse_args()
     if given.action == "write":
         from results_page import write
 
         print(write(RESULTS, ROOT / "docs" / "results.md"))
         return
-    for cell in chosen(given.patterns):
+    for cell in chosen(given.patterns, given.seeds):
         if given.action == "list":
             print(f"{'done' if cell.done else 'open'}  {cell.name}")
         elif cell.done:

@@ -80,6 +80,15 @@ def write_samples(
     return [table, array, described, picture]
 
 
+def score_facts(trained: Trained, *, windows: int, seeds: int, seed: int) -> dict[str, Any]:
+    """What decides the scores of a run, as ``scores.json`` tells it."""
+    return {
+        "model": trained.card,
+        "sampler": trained.config.sample.to_dict(),
+        "draw": {"windows": windows, "seeds": seeds, "seed": seed},
+    }
+
+
 def write_scores(
     trained: Trained, dataset: Dataset, folder: Path, *, windows: int, seeds: int, seed: int
 ) -> list[Path]:
@@ -117,7 +126,7 @@ def write_scores(
             names=list(recipe.live_channels),
             progress=progress,
         )
-    panel["model"] = trained.card
+    panel |= score_facts(trained, windows=windows, seeds=seeds, seed=seed)
     panel["memorisation"] = memorisation.audit(real, dataset.train.starts, synthetic, held_out)
     print("\n".join(panel["verdict"]))
     return report.write(

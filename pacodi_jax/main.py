@@ -89,14 +89,14 @@ def _train(workdir: Path) -> bool:
     return outcome.signal is None
 
 
-def _drawn(folder: Path, facts: dict[str, Any]) -> bool:
-    """Whether a folder holds samples of which these facts are true."""
+def _holds(folder: Path, facts: dict[str, Any], told: str, result: str) -> bool:
+    """Whether a folder holds a result, and beside it a JSON file that tells these facts of it."""
     try:
-        told = json.loads((folder / "samples.json").read_text())
+        found = json.loads((folder / told).read_text())
     except (OSError, ValueError):
         return False
-    same = all(told.get(name) == fact for name, fact in facts.items())
-    return same and (folder / "samples.npy").is_file()
+    same = all(found.get(name) == fact for name, fact in facts.items())
+    return same and (folder / result).is_file()
 
 
 def _sample(workdir: Path) -> None:
@@ -111,8 +111,9 @@ def _sample(workdir: Path) -> None:
         "model": trained.card,
         "text": text,
     }
-    if _MODE.value != "sample" and _drawn(workdir / "samples", facts):
-        print(f"{workdir / 'samples'} holds these {count} windows already")
+    folder = workdir / "samples"
+    if _MODE.value != "sample" and _holds(folder, facts, "samples.json", "samples.npy"):
+        print(f"{folder} holds these {count} windows already")
         return
     ours = trained.recipe.text is None  # captions that were written here, whose words are known
     if text is not None and ours and familiarity(text) < _FAMILIAR:
@@ -121,7 +122,7 @@ def _sample(workdir: Path) -> None:
         )
     written = evaluate.write_samples(
         trained,
-        workdir / "samples",
+        folder,
         count,
         config.seed,
         condition=None if text is None else np.tile(trained.encode(text), (count, 1)),
@@ -133,15 +134,14 @@ def _sample(workdir: Path) -> None:
 
 def _evaluate(workdir: Path) -> None:
     """Scores samples on train and held-out windows, and writes the report."""
-    config = _CONFIG.value
-    written = evaluate.write_scores(
-        run.load(workdir, config),
-        run.load_data(config),
-        workdir / "scores",
-        windows=config.evaluate.windows,
-        seeds=config.evaluate.seeds,
-        seed=config.seed,
-    )
+    config, folder = _CONFIG.value, workdir / "scores"
+    trained = run.load(workdir, config)
+    draw = {**config.evaluate.to_dict(), "seed": config.seed}
+    facts = evaluate.score_facts(trained, **draw)
+    if _MODE.value != "evaluate" and _holds(folder, facts, "scores.json", "report.html"):
+        print(f"{folder} holds these scores already")
+        return
+    written = evaluate.write_scores(trained, run.load_data(config), folder, **draw)
     print("\n".join(str(path) for path in written))
 
 

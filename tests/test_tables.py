@@ -35,12 +35,13 @@ def settings(cell):
 
 
 def test_every_cell_has_a_name_of_its_own_and_valid_settings(tables):
-    cells = tables.grid()
+    cells = tables.grid(seeds=2)
     assert len({cell.name for cell in cells}) == len(cells)
     for cell in cells:
         config = settings(cell)
         configuration.validate(config)
         assert config.data.length == cell.length
+        assert config.seed == cell.seed
         assert (config.diffusion.statistics == "oracle") == (cell.protocol == "paper")
 
 

@@ -120,15 +120,16 @@ def test_signal_saves_and_ends_with_the_code_that_a_launcher_wants(cache, traine
     assert (workdir / f"checkpoints/{step}").is_dir()
 
 
-def test_samples_are_drawn_anew_when_anything_about_them_differs(tmp_path):
+def test_samples_and_scores_are_made_anew_when_anything_about_them_differs(tmp_path):
     facts = {"windows": 5, "sampler": {"steps": 20}, "text": None}
-    assert not main._drawn(tmp_path, facts)
+    files = ("samples.json", "samples.npy")
+    assert not main._holds(tmp_path, facts, *files)
     (tmp_path / "samples.json").write_text(json.dumps({"windows": 5, "sampler": {"steps": 20}}))
-    assert not main._drawn(tmp_path, facts)
+    assert not main._holds(tmp_path, facts, *files)
     (tmp_path / "samples.npy").touch()
-    assert main._drawn(tmp_path, facts)
+    assert main._holds(tmp_path, facts, *files)
     for change in ({"windows": 6}, {"sampler": {"steps": 10}}, {"text": "it rises"}):
-        assert not main._drawn(tmp_path, facts | change)
+        assert not main._holds(tmp_path, facts | change, *files)
 
 
 def test_compiled_programs_are_kept_where_the_user_or_the_system_says(monkeypatch, tmp_path):

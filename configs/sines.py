@@ -2,7 +2,9 @@
 
     python -m pacodi_jax.main --config=configs/sines.py --workdir=runs/sines
 
-Two CPU cores: time not measured, memory not measured. Scores: not measured.
+Two CPU cores: 13 minutes of training on one of them, 1.3 GB. Scores against train windows, mean of
+5 seeds, the floor (real against other real windows) in brackets: Context-FID 0.011 (0.014),
+discriminative 0.012 (0.005), predictive 0.186 (0.187), correlational 0.024 (0.019).
 """
 
 from ml_collections import ConfigDict

@@ -29,6 +29,7 @@ _STRIKING = 6.0  # times so readily where there are two peaks or dips, or more
 _EDGE_SHARE = 0.4
 _WHOLE_SHARE = 0.7
 _PLACED_SHARE = 0.75
+_BRIEF = 3  # facts at most, of a caption that may count peaks without placing them
 _Item = TypeVar("_Item")
 
 
@@ -38,6 +39,7 @@ class _Words:
     def __init__(self, seed: int, split: Split):
         self._random = random.Random(f"{split}/{seed}")
         self.split = split
+        self.brief = False
 
     def chance(self) -> float:
         return self._random.random()
@@ -102,11 +104,15 @@ def _tell_volatility(words: _Words, facts: Facts) -> str:
 
 
 def _tell_extremes(words: _Words, fact: str, found: Extremes) -> str:
-    """Counts the peaks or dips and places them; an unsure count is hedged with "perhaps"."""
+    """Counts the peaks or dips and places them; an unsure count is hedged with "perhaps".
+
+    Half of the brief captions only count: if all placed them, "two peaks" would read as none.
+    """
     count = _count(len(found.places))
     hedged = bool(found.places) and not found.sure
     told = f"perhaps {count}" if hedged else count
-    places = " and ".join(_place(words, where) for where in found.places[:3])
+    placed = not words.brief or words.chance() < 0.5
+    places = " and ".join(_place(words, where) for where in found.places[:3] if placed)
     sentence = words.frame(fact).format(n=told, N=_capital(told), p=places).strip()
     if hedged:
         sentence = sentence.replace(" clear ", " ")
@@ -213,7 +219,9 @@ def word(facts: Facts, phrasing_seed: int, *, split: Split, detail: Detail) -> s
     choose("split", split, {"train": 0, "held_out": 0})
     choose("detail", detail, {"full": 0, "drawn": 0})
     words = _Words(phrasing_seed, split)
-    told = [_TELLERS[name](words, facts) for name in _chosen(words, facts, detail)]
+    chosen = _chosen(words, facts, detail)
+    words.brief = len(chosen) <= _BRIEF
+    told = [_TELLERS[name](words, facts) for name in chosen]
     told = [_capital(sentence) for sentence in told if sentence]
     return ". ".join(told or [_tell_level(words, facts)]) + "."
 

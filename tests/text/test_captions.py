@@ -90,6 +90,16 @@ def test_unsure_counts_are_hedged(windows, statistics):
         assert not (hedged and "clear" in told)
 
 
+def test_brief_captions_may_count_peaks_without_placing_them(windows, statistics):
+    facts = next(f for f in (measure(w, statistics) for w in windows) if len(f.peaks.places) == 2)
+    told = {word(facts, seed, split="train", detail="drawn") for seed in range(400)}
+    alone = [text for text in told if re.fullmatch(r"[^.]*two (clear )?peaks( [^.]*)?\.", text)]
+    bare = [text for text in alone if text.endswith("peaks.")]
+    assert 0.2 < len(bare) / len(alone) < 0.8
+    full = {word(facts, seed, split="train", detail="full") for seed in range(50)}
+    assert not any(re.search(r"peaks\.", text) for text in full)
+
+
 def test_measuring_once_and_wording_often_equals_the_caption(windows, statistics):
     facts = measure(windows[3], statistics)
     for seed in range(5):

@@ -136,7 +136,8 @@ def _evaluate(workdir: Path) -> None:
     """Scores samples on train and held-out windows, and writes the report."""
     config, folder = _CONFIG.value, workdir / "scores"
     trained = run.load(workdir, config)
-    draw = {**config.evaluate.to_dict(), "seed": config.seed}
+    wanted = config.evaluate
+    draw = {"windows": wanted.windows, "seeds": wanted.seeds, "seed": config.seed}
     facts = evaluate.score_facts(trained, **draw)
     if _MODE.value != "evaluate" and _holds(folder, facts, "scores.json", "report.html"):
         print(f"{folder} holds these scores already")

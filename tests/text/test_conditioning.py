@@ -12,7 +12,6 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import Reply, waves
 
 from configs import common
 from configs import text as text_config
@@ -22,6 +21,7 @@ from pacodi_jax.solvers import draw
 from pacodi_jax.text import captions, properties
 from pacodi_jax.text.encoders.hashed import Hashed
 from pacodi_jax.train import train
+from tests.text.conftest import Reply, waves
 
 LENGTH, MODEL = 8, "text-embedding-3-large"
 KEY = jax.random.key(3)

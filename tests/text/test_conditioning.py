@@ -302,6 +302,17 @@ def test_texts_and_labels_together_and_vectors_without_a_file_are_refused():
         main.configuration.validate(config)
 
 
+@pytest.mark.parametrize("mode", ["none", "generated", "oracle"])
+def test_the_weights_of_any_statistics_have_a_template(mode):
+    config = tiny(common.get_config("size=tiny"), 3).unlock()
+    config.diffusion.statistics = mode
+    card = {"condition_width": 0, "channels": ["value"], "train_windows": 50}
+    fitted = run._template(config.lock(), card)["fitted"]
+    assert (fitted.level is None) == (mode == "none")
+    assert (fitted.borrowed is None) == (mode != "oracle")
+    assert fitted.borrowed is None or fitted.borrowed[0].shape == (50, 1)
+
+
 def test_a_file_of_another_length_is_named(fragments):
     _, path, _ = fragments
     config = settings(path).unlock()

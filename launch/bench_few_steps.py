@@ -1,6 +1,6 @@
 """Quality against network evaluations: every solver on a trained run, and how fast it draws.
 
-    python launch/bench_few_steps.py RUN [--windows 1000] [--seeds 2] [--evaluations 5,10,20,50]
+    python launch/bench_few_steps.py RUN [--windows 1000] [--seeds 3] [--evaluations 5,10,20,50]
 
 For each solver and number of evaluations: Context-FID, discriminative score and windows a second,
 beside the floor. Written point by point to ``docs/results/few_steps/DATA.json`` (one that is there
@@ -24,9 +24,9 @@ from pacodi_jax.metrics.registry import Budget
 
 OUT = Path(__file__).resolve().parent.parent / "docs" / "results" / "few_steps"
 SCORES = ("context_fid_v1", "discriminative_v1")
-#: The times on which each solver does best with exact scores (docs/solvers.md).
+#: The times on which each solver does best (docs/solvers.md).
 GRIDS = {
-    "wiener_ab2": "angle",
+    "wiener_ab2": "log_snr",
     "dpmpp_2m": "log_snr",
     "sde_dpmpp_2m": "log_snr",
     "heun": "log_snr",
@@ -58,6 +58,9 @@ def measure(folder: str, evaluations: list[int], count: int, seeds: int) -> Path
     path.parent.mkdir(parents=True, exist_ok=True)
     facts = {"model": trained.card, "windows": count, "seeds": seeds, "points": {}}
     record = json.loads(path.read_text()) if path.exists() else facts
+    for fact in ("model", "windows", "seeds"):
+        if record[fact] != facts[fact]:
+            raise SystemExit(f"{path} was measured with another {fact}; move it away to start anew")
     budget = Budget(seeds=tuple(range(seeds)), windows=count)
     for solver in GRIDS:
         for number in evaluations:
@@ -86,7 +89,7 @@ if __name__ == "__main__":
     )
     parser.add_argument("run")
     parser.add_argument("--windows", type=int, default=1000)
-    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--evaluations", default="5,10,20,50,100,500")
     given = parser.parse_args()
     numbers = [int(number) for number in given.evaluations.split(",")]

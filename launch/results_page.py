@@ -4,6 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from pacodi_jax.metrics.panel import summarise
+
 SETS = {"etth1": "ETTh1", "stocks": "Stocks", "sines": "Sines", "air": "Air"}
 PAPER_SCORES = {
     "context_fid_v1": "Context-FID",
@@ -18,6 +22,8 @@ FURTHER_SCORES = {
     "power_spectrum_v1": "Power spectrum (dB)",
     "autocorrelation_v1": "Autocorrelation",
 }
+FIRST = {"context_fid_v1": "Context-FID"}
+ABLATION = PAPER_SCORES | {"phase_coherence_v1": "Phase coherence"}
 MODELS = {
     "pacodi": "PaCoDi",
     "decoupled": "decoupled",
@@ -140,6 +146,35 @@ def verdicts(records: list[Record], paper: Record) -> str:
     return f"{reached} of {counted} cells.\n\n" + table(head, rows)
 
 
+def against(records: list[Record], rival: str, names: dict[str, str]) -> str:
+    """PaCoDi beside a rival of the same budget: SDE, L = 24, honest; who is clearly better."""
+    rows = []
+    for data, title in SETS.items():
+        found = {
+            model: pick(
+                records, data=data, length=24, model=model, variant="sde", protocol="honest", seed=0
+            )
+            for model in ("pacodi", rival)
+        }
+        own = [r for r in found["pacodi"] if r["cell"]["budget"] == "short"]
+        if not own or not found[rival]:
+            continue
+        for name, metric in names.items():
+            ours, theirs = score(own[0], name), score(found[rival][0], name)
+            floor = spread(ours["floor"])
+            word = verdict(ours, theirs, MODELS[rival])
+            rows.append([f"{title}, {metric}", spread(ours), spread(theirs), floor, word])
+    head = ["", "PaCoDi", MODELS[rival], "floor", "lower (clear where intervals are apart)"]
+    return table(head, rows) if rows else ""
+
+
+def verdict(ours: dict[str, Any], theirs: dict[str, Any], rival: str) -> str:
+    """Whose score is lower, and whether the 95 % intervals are apart."""
+    low, high = sorted((ours, theirs), key=lambda found: found["value"])
+    clear = "clearly " if low["interval"][1] < high["interval"][0] else ""
+    return clear + ("PaCoDi" if low is ours else f"**{rival}**")
+
+
 def memorisation(records: list[Record]) -> str:
     """Distances to the nearest training window."""
     rows = [
@@ -195,10 +230,29 @@ def few_steps(folder: Path) -> str:
             [f"`{solver}`", *(_speed(points.get((solver, str(n)))) for n in numbers)]
             for solver in dict.fromkeys(solver for solver, _ in points)
         ]
+        parts.insert(0, baseline(path.stem, points))
         parts.append(
             f"**{path.stem}, windows a second**\n\n" + table(["solver", *map(str, numbers)], rows)
         )
     return "\n\n".join(parts)
+
+
+def baseline(title: str, points: dict[tuple[str, str], Record], steps: str = "500") -> str:
+    """The best point of at most 20 evaluations against the long Euler–Maruyama."""
+    long = points.get(("euler_maruyama", steps))
+    few = {key: point for key, point in points.items() if int(key[1]) <= 20}
+    if long is None or not few:
+        return ""
+    name = "context_fid_v1"
+    (solver, number_), best = min(few.items(), key=lambda item: float(np.mean(item[1][name])))
+    found, (low, high) = np.mean(best[name]), summarise(long[name])["interval"]
+    return (
+        f"- {title}: the best Context-FID with at most 20 evaluations is {number(found)} "
+        f"(`{solver}`, {number_}), {steps}-step Euler–Maruyama has {number(np.mean(long[name]))} "
+        f"[{number(low)}, {number(high)}]: "
+        + ("within or below the interval" if found <= high else "**above the interval**")
+        + f", at {best['windows_per_second'] / long['windows_per_second']:.0f} times its speed."
+    )
 
 
 def _mean(point: Record | None, name: str) -> str:
@@ -217,6 +271,9 @@ def page(records: list[Record], paper: Record, parts: Path) -> str:
         "memorisation": memorisation(records),
         "budget": budget(records),
         "few_steps": few_steps(parts),
+        "temporal": against(records, "temporal", FIRST),
+        "monolithic": against(records, "monolithic", FIRST),
+        "ablation": against(records, "decoupled", ABLATION),
     }
     for length in (24, 64):
         for split in ("train", "held_out"):

@@ -27,7 +27,7 @@ RESULTS = ROOT / "docs" / "results"
 RUNS = ROOT / "runs" / "tables"
 
 #: Training steps of a cell, by budget.
-STEPS = {"short": 12_000, "long": 40_000}
+STEPS = {"short": 8_000, "long": 40_000}
 
 #: What tells a model's cells apart from PaCoDi's: config arguments and overrides.
 MODELS: dict[str, tuple[str, dict[str, Any]]] = {

@@ -99,7 +99,39 @@ def test_the_page_says_where_the_aim_is_missed(tables, tmp_path):
     assert text.count("**no**") == 4
     assert "{{" not in text
     assert "paper: PaCoDi SDE | 0.015 | 0.022 | 0.007 | 0.026" in text
-    assert "PaCoDi DDPM, 12,000 steps, **paper protocol**" in text
+    assert f"PaCoDi DDPM, {tables.STEPS['short']:,} steps, **paper protocol**" in text
+
+
+def test_the_page_says_who_is_lower_and_whether_clearly(tables):
+    page = importlib.import_module("results_page")
+    near, far = ({"value": v, "interval": [v - 0.01, v + 0.01]} for v in (0.02, 0.05))
+    between = {"value": 0.035, "interval": [0.025, 0.045]}
+    assert page.verdict(near, far, "rival") == "clearly PaCoDi"
+    assert page.verdict(far, near, "rival") == "clearly **rival**"
+    assert page.verdict(between, near, "rival") == "**rival**"
+    cells = [c for c in tables.grid() if c.length == 24 and c.model in ("pacodi", "temporal")]
+    records = [made_record(tables, c, 0.1 if c.model == "temporal" else 0.5) for c in cells]
+    told = page.against(records, "temporal", page.FIRST)
+    assert told.count("clearly **temporal DiT**") == 4
+
+
+def test_few_steps_are_measured_against_the_long_baseline():
+    page = importlib.import_module("results_page")
+    point = lambda value, speed: {  # noqa: E731
+        "context_fid_v1": [value - 0.001, value, value + 0.001],
+        "windows_per_second": speed,
+    }
+    points = {
+        ("euler_maruyama", "500"): point(0.030, 10.0),
+        ("heun", "10"): point(0.040, 400.0),
+        ("wiener_ab2", "20"): point(0.032, 250.0),
+        ("wiener_ab2", "50"): point(0.010, 100.0),
+    }
+    told = page.baseline("ETTh1", points)
+    assert "0.032 (`wiener_ab2`, 20)" in told
+    assert "within or below the interval, at 25 times its speed" in told
+    points["wiener_ab2", "20"] = point(0.036, 250.0)
+    assert "above the interval" in page.baseline("ETTh1", points)
 
 
 def test_a_cell_is_done_only_by_its_own_command(tables, tmp_path, monkeypatch):

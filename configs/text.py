@@ -1,8 +1,8 @@
 """Text to series: captions of one channel's windows become conditions.
 
     python -m pacodi_jax.main --config=configs/text.py:source=etth1,length=24 --workdir=runs/text
-    python -m pacodi_jax.main --config=configs/text.py:source=etth1,length=24 --workdir=runs/text \
-        --mode=sample --text="a slow rise, then a sharp drop near the end" --samples=16
+    python -m pacodi_jax.main --workdir=runs/text --mode=sample \
+        --text="a slow rise, then a sharp drop near the end" --samples=16
 
 With captions and vectors of TSFragment-600K; the second line asks for a text that is not among them
 through a service of the model that made them:

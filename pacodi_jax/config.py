@@ -5,6 +5,7 @@ The settings and their defaults stand in ``configs/common.py``; this module know
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ml_collections import ConfigDict
@@ -190,3 +191,8 @@ def from_json(text: str) -> ConfigDict:
         return tuple(value) if isinstance(value, list) else value
 
     return ConfigDict(tuples(raw)).lock()
+
+
+def get_config(path: str) -> ConfigDict:
+    """The settings of a run, for ``--config=pacodi_jax/config.py:RUN/config.json``."""
+    return from_json(Path(path).read_text())

@@ -69,6 +69,8 @@ _WRONG_TYPES = {
 def _wrong_value(line: str) -> str:
     """A flag's value that does not fit, in plain words and with the nearest choice."""
     flag, _, cause = line.partition(": ")
+    if cause.startswith("Flag --config must have a value"):
+        return "no settings: give --config=configs/NAME.py, or the --workdir of a run"
     for sign, meaning in _WRONG_TYPES.items():
         if sign in cause:
             return f"{flag}: {meaning}"

@@ -1,8 +1,11 @@
 """The command: train and sample.
 
 python -m pacodi_jax.main --config=configs/NAME.py[:ARGUMENTS] --workdir=DIR --mode=MODE
+
+Without --config the settings are those of the run that DIR holds.
 """
 
+import argparse
 import json
 import os
 import sys
@@ -60,10 +63,27 @@ def _fail(message: str, code: int = 2) -> NoReturn:
     parallel.leave(code)
 
 
+def _with_config(argv: list[str]) -> list[str]:
+    """Adds the settings of the run in the workdir to a command line that names none."""
+    finder = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    for name in ("config", "workdir"):
+        finder.add_argument(f"--{name}", f"-{name}")
+    try:
+        given, _ = finder.parse_known_args(argv[1:])
+    except argparse.ArgumentError:  # the flags' own parser says what is wrong
+        return argv
+    if given.config is not None or given.workdir is None:
+        return argv
+    stored = Path(given.workdir) / run.SETTINGS
+    if not stored.is_file():
+        return argv
+    return [argv[0], f"--config={configuration.__file__}:{stored}", *argv[1:]]
+
+
 def _parse(argv: list[str]) -> list[str]:
     """Parses the flags; a mistake in them is one line, without a traceback."""
     try:
-        rest = flags.FLAGS(argv)
+        rest = flags.FLAGS(_with_config(argv))
         _CONFIG.value.to_dict()  # a file that could not be read shows only when it is used
     except Exception as error:
         _fail(flag_mistake(error))

@@ -96,10 +96,11 @@ def test_finished_run_says_so_and_other_settings_are_refused(cache, trained):
     workdir, _ = trained
     files = ("metrics.jsonl", "environment.json", "config.json", "samples/samples.npy")
     before = [((workdir / f).read_bytes(), (workdir / f).stat().st_mtime_ns) for f in files]
-    again = command(cache, *SMALL, f"--workdir={workdir}")
-    assert again.returncode == 0, again.stderr
-    assert "is trained: step 40 of 40" in again.stdout
-    assert "samples holds these 5 windows already" in again.stdout
+    for given in (SMALL, ("--samples=5",)):  # without a config, the run's own
+        again = command(cache, *given, f"--workdir={workdir}")
+        assert again.returncode == 0, again.stderr
+        assert "is trained: step 40 of 40" in again.stdout
+        assert "samples holds these 5 windows already" in again.stdout
     assert before == [((workdir / f).read_bytes(), (workdir / f).stat().st_mtime_ns) for f in files]
     other = command(cache, *SMALL, f"--workdir={workdir}", "--config.train.learning_rate=0.5")
     assert other.returncode == 2
@@ -118,6 +119,17 @@ def test_signal_saves_and_ends_with_the_code_that_a_launcher_wants(cache, traine
     step = int(re.search(r"SIGTERM: step (\d+) is saved", said)[1])
     assert step > 40
     assert (workdir / f"checkpoints/{step}").is_dir()
+
+
+def test_settings_of_the_run_serve_where_none_are_given(tmp_path):
+    (tmp_path / "config.json").write_text("{}")
+    elsewhere, here = f"--workdir={tmp_path / 'empty'}", f"--workdir={tmp_path}"
+    for untouched in (["main", elsewhere], ["main", here, "--config=x.py"], ["main", "--workdir"]):
+        assert main._with_config(untouched) == untouched
+    for given in ([here], ["--workdir", str(tmp_path)], ["--mode=sample", here, "--config.seed=1"]):
+        name, added, *rest = main._with_config(["main", *given])
+        assert (name, rest) == ("main", given)
+        assert added.endswith(f"pacodi_jax/config.py:{tmp_path / 'config.json'}")
 
 
 def test_samples_and_scores_are_made_anew_when_anything_about_them_differs(tmp_path):
@@ -156,6 +168,7 @@ def test_programs_of_a_run_are_in_the_cache(cache, trained):
         (("--config=configs/sines.py", "--config.train.stps=5"), "Did you mean 'steps'"),
         (("--config=configs/sines.py", "--config.train.steps=0"), "config.train.steps=0"),
         (("--config=configs/nothing.py",), "configs/nothing.py"),
+        ((), "--config=configs/NAME.py, or the --workdir of a run"),
         (("--config=tests/training/broken_config.py",), "ZeroDivisionError: division by zero"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import json
 import os
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def write_samples(
     *,
     condition: np.ndarray | None = None,
     dataset: Dataset | None = None,
-    note: dict[str, Any] | None = None,
+    text: str | None = None,
 ) -> list[Path]:
     """Draws windows and writes them as the user's kind of table, as ``.npy`` and as a picture.
 
@@ -48,7 +49,7 @@ def write_samples(
       seed: of the draw; the same seed draws the same windows.
       condition: ``(count, E)``, for a conditional model.
       dataset: if given, its training windows are drawn beside the samples.
-      note: more facts for ``samples.json``, for example the text of a condition.
+      text: that the condition stands for, if it does; told in ``samples.json`` and the picture.
 
     Returns:
       The files written.
@@ -66,7 +67,7 @@ def write_samples(
         "label": trained.label or "honest: nothing of a real window was used to sample",
         "sampler": trained.config.sample.to_dict(),
         "model": trained.card,
-        **(note or {}),
+        "text": text,
     }
     described = folder / "samples.json"
     write_text(described, json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
@@ -74,8 +75,11 @@ def write_samples(
     if dataset is not None:
         rows = np.linspace(0, len(dataset.train) - 1, 24).astype(int)
         real = trained.recipe.unscale(dataset.train.take(rows))
+    asked = textwrap.shorten(f"“{text}”", 200, placeholder=" …”") if text else ""
+    line = 65 if real is None else 130
+    title = textwrap.fill(" ".join(filter(None, [trained.label, asked])), line)
     picture = pictures.windows(
-        windows, trained.recipe.channels, folder / "samples.png", real=real, title=trained.label
+        windows, trained.recipe.channels, folder / "samples.png", real=real, title=title
     )
     return [table, array, described, picture]
 

@@ -147,7 +147,7 @@ def _sample(workdir: Path) -> None:
         config.seed,
         condition=None if text is None else np.tile(trained.encode(text), (count, 1)),
         dataset=None if _MODE.value == "sample" else run.load_data(config),
-        note=None if text is None else {"text": text},
+        text=text,
     )
     print("\n".join(str(path) for path in written))
 

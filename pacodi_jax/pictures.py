@@ -2,6 +2,7 @@
 
 import json
 import os
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,7 +18,9 @@ _LINES = 24
 def _save(figure: Figure, path: Path) -> Path:
     FigureCanvasAgg(figure)
     temporary = path.with_name(f".{path.name}.part")
-    figure.savefig(temporary, format="png", dpi=130)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # a text in any language
+        figure.savefig(temporary, format="png", dpi=130)
     os.replace(temporary, path)
     return path
 
@@ -37,7 +40,7 @@ def windows(
       channels: C names; the first four are drawn.
       path: of the PNG.
       real: ``(M, L, C)`` in the user's units.
-      title: a line above, for example the label of a protocol that leaks.
+      title: above, for example the label of a protocol that leaks, or the text that was asked for.
     """
     sides = [("synthetic", synthetic, SYNTHETIC)]
     if real is not None:
@@ -57,7 +60,7 @@ def windows(
     for side in axes[-1]:
         side.set_xlabel(f"step{rest}")
     if title:
-        figure.suptitle(title, fontsize="small")
+        figure.suptitle(title, fontsize="small", parse_math=False)
     return _save(figure, path)
 
 

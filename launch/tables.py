@@ -26,8 +26,9 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs" / "results"
 RUNS = ROOT / "runs" / "tables"
 
-#: Training steps of a cell, by budget.
+#: What a budget buys: training steps, and complete runs of every score.
 STEPS = {"short": 8_000, "long": 40_000}
+SEEDS = {"short": 3, "long": 5}
 
 #: What tells a model's cells apart from PaCoDi's: config arguments and overrides.
 MODELS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -77,6 +78,7 @@ class Cell(NamedTuple):
             "train.steps": STEPS[self.budget],
             "train.validate_every": STEPS[self.budget] // 4,
             "train.checkpoint_every": STEPS[self.budget] // 4,
+            **({"evaluate.seeds": SEEDS[self.budget]} if self.budget == "short" else {}),
         }
         return [
             "-m",

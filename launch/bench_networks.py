@@ -7,9 +7,10 @@
     python launch/bench_networks.py small      a training step of a small model, and its compilation
 
 Everything is timed in turn, round by round, and ratios are taken within a round: another
-program on the machine then slows both sides of a ratio. On a busy machine give it one core
-(`taskset -c 0`, OMP_NUM_THREADS=1) and read the ratio of CPU times. PyTorch is no dependency; a
-copy elsewhere is found through PYTHONPATH.
+program on the machine then slows both sides of a ratio. Memory is reused as it is in the command
+that trains, for PyTorch too; with MALLOC_ARENA_MAX=8 glibc's own ways hold. On a busy machine
+give it one core (`taskset -c 0`, OMP_NUM_THREADS=1) and read the ratio of CPU times. PyTorch is
+no dependency; a copy elsewhere is found through PYTHONPATH.
 """
 
 import importlib.util
@@ -126,7 +127,7 @@ def torch() -> None:
         raise PacodiError("PyTorch is not importable; put a copy of it on PYTHONPATH.")
     import torch_block
 
-    for length, batches in [(24, (128, 256)), (128, (32, 64))]:
+    for length, batches in [(24, (128, 256)), (128, (128, 256))]:
         network = DualBranch(7, 128, 4, 4, interaction="paper")
         twin = partial(torch_block.program, width=128, depth=4, heads=4, channels=7, length=length)
         title = f"L={length} B={batches[0]} forward + backward"
@@ -138,6 +139,7 @@ def torch() -> None:
 BENCHMARKS = {f.__name__: f for f in (memory, torch, branches, precision, small)}
 
 if __name__ == "__main__":
+    choices.reuse_memory()
     try:
         for name in sys.argv[1:] or ["small"]:
             choose("benchmark", name, BENCHMARKS)()

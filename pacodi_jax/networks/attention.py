@@ -1,5 +1,7 @@
 """Softmax attention in the layout ``(batch, head, token, dim)``, in the form that fits best."""
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 from jax.ad_checkpoint import checkpoint_name
@@ -25,9 +27,40 @@ def average(scores: Array, value: Array) -> Array:
     return jnp.einsum("bhqk,bhkd->bhqd", weights, value)
 
 
+@jax.custom_vjp
 def plain(query: Array, key: Array, value: Array) -> Array:
-    """softmax(QKᵀ/√d)V; all scores are kept for the backward pass."""
-    return average(checkpoint_name(scores(query, key), KEPT), value)
+    """softmax(QKᵀ/√d)V; all weights W = softmax(QKᵀ/√d) are kept for the backward pass.
+
+    Its derivative is written out, so that it need not make the softmax again: with the slope G of
+    the result, dV = WᵀG, dS = W∘(GVᵀ − rowsum(W∘GVᵀ))/√d, dQ = dS·K and dK = dSᵀQ.
+    """
+    return average(scores(query, key), value)
+
+
+def _plain_forward(query: Array, key: Array, value: Array) -> tuple[Array, tuple[Array, ...]]:
+    weights = checkpoint_name(jax.nn.softmax(scores(query, key), axis=-1), KEPT)
+    result = jnp.einsum("bhqk,bhkd->bhqd", weights.astype(value.dtype), value)
+    return result, (query, key, value, weights)
+
+
+def _plain_backward(kept: tuple[Array, ...], slope: Array) -> tuple[Array, Array, Array]:
+    query, key, value, weights = kept
+    steep = jnp.einsum("bhqd,bhkd->bhqk", slope, value, preferred_element_type=jnp.float32)
+    inner = weights * (steep - jnp.sum(weights * steep, axis=-1, keepdims=True))
+    inner = (inner * query.shape[-1] ** -0.5).astype(query.dtype)
+    of_query = jnp.einsum("bhqk,bhkd->bhqd", inner, key)
+    return of_query, _over_queries(inner, query), _over_queries(weights.astype(slope.dtype), slope)
+
+
+def _over_queries(weights: Array, rows: Array) -> Array:
+    """Returns Wᵀ·rows, ``(batch, head, key, dim)``."""
+    turned = jnp.swapaxes(weights, 2, 3)
+    if choices.writes_transposes():
+        turned = jax.lax.optimization_barrier(turned)
+    return jnp.einsum("bhkq,bhqd->bhkd", turned, rows)
+
+
+plain.defvjp(_plain_forward, _plain_backward)
 
 
 def chunked(query: Array, key: Array, value: Array) -> Array:
@@ -49,7 +82,7 @@ def cudnn(query: Array, key: Array, value: Array) -> Array:
     return jnp.swapaxes(result, 1, 2)
 
 
-FORMS = {"plain": plain, "chunked": chunked, "cudnn": cudnn}
+FORMS: dict[str, Callable[..., Array]] = {"plain": plain, "chunked": chunked, "cudnn": cudnn}
 
 
 def attend(query: Array, key: Array, value: Array, form: str = "auto") -> Array:

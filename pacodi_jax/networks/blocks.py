@@ -89,8 +89,11 @@ class Attention(nn.Module):
         shift, scale, gate, mlp_shift, mlp_scale, mlp_gate = jnp.split(modulation, 6, axis=-1)
         inputs = modulate(tokens, shift, scale)
         mixed = Dense(3 * width, self.dtype, name="qkv")(inputs)
-        mixed = mixed.reshape(batch, count, 3, self.heads, width // self.heads)
-        query, key, value = jnp.transpose(mixed, (2, 0, 3, 1, 4))
+        # Split, not indexed: the derivative is one concatenation instead of three padded sums.
+        query, key, value = (
+            jnp.swapaxes(x.reshape(batch, count, self.heads, -1), 1, 2)
+            for x in jnp.split(mixed, 3, axis=-1)
+        )
         result = attend(query, key, value, self.form)
         result = jnp.swapaxes(result, 1, 2).reshape(batch, count, width)
         result = Dense(width, self.dtype, name="out")(result)

@@ -28,6 +28,7 @@ import optax
 
 from pacodi_jax import spectrum
 from pacodi_jax.errors import PacodiError, choose
+from pacodi_jax.memory import reuse_memory
 from pacodi_jax.networks import DualBranch, SingleBranch, choices
 from pacodi_jax.types import Quadratures
 
@@ -139,7 +140,7 @@ def torch() -> None:
 BENCHMARKS = {f.__name__: f for f in (memory, torch, branches, precision, small)}
 
 if __name__ == "__main__":
-    choices.reuse_memory()
+    reuse_memory()
     try:
         for name in sys.argv[1:] or ["small"]:
             choose("benchmark", name, BENCHMARKS)()

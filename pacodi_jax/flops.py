@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 
 from pacodi_jax import spectrum
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.memory import reuse_memory
 from pacodi_jax.networks import DualBranch, SingleBranch, cost
 
 #: The columns of the table: heading, key of the row, format.
@@ -243,4 +244,5 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
+    reuse_memory()
     sys.exit(main(sys.argv[1:]))

@@ -14,6 +14,7 @@ import pandas as pd
 from pacodi_jax import report
 from pacodi_jax.data import files
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.memory import reuse_memory
 from pacodi_jax.metrics.cache import Cache, default_folder
 from pacodi_jax.metrics.draws import prepare
 from pacodi_jax.metrics.panel import score_panel
@@ -160,4 +161,5 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    reuse_memory()
     sys.exit(main())

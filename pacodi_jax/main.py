@@ -20,7 +20,7 @@ from ml_collections import config_flags
 from pacodi_jax import config as configuration
 from pacodi_jax import evaluate, parallel, pictures, run
 from pacodi_jax.errors import PacodiError, flag_mistake
-from pacodi_jax.networks import choices
+from pacodi_jax.memory import reuse_memory
 from pacodi_jax.text.vocabulary import familiarity
 from pacodi_jax.train import train
 
@@ -189,7 +189,7 @@ def main(argv: list[str]) -> int:
         _fail(f"unexpected argument {argv[1]!r}; every option begins with --")
     logging.set_verbosity(logging.ERROR)
     _cache_programs()
-    choices.reuse_memory()
+    reuse_memory()
     try:
         return _work(Path(str(_WORKDIR.value)).absolute())
     except PacodiError as error:

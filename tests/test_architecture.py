@@ -11,6 +11,7 @@ LAYERS = {
     "types": 0,
     "errors": 0,
     "checks": 0,
+    "memory": 0,
     "spectrum": 1,
     "schedule": 1,
     "networks": 1,

@@ -4,6 +4,7 @@ import flax.linen as nn
 import jax.numpy as jnp
 
 from pacodi_jax.errors import PacodiError, choose
+from pacodi_jax.networks import choices
 from pacodi_jax.networks.blocks import INTERACTIONS, Branches, over_branches, stacked
 from pacodi_jax.networks.embedding import ConditionCode, Embed, Project, time_features, to_patches
 from pacodi_jax.networks.layers import Perceptron
@@ -28,7 +29,7 @@ class DualBranch(nn.Module):
       condition_width: E, of the condition vector; 0 for none.
       dtype: of the products, ``float32`` or ``bfloat16``; all else stays float32.
       remat: recompute each block in the backward pass instead of keeping its insides.
-      unroll: blocks a scan step; ``depth`` writes them all out.
+      unroll: blocks a scan step; ``depth`` writes them all out, 0 is the best on this platform.
       attention: ``auto``, or one form of it: ``plain``, ``chunked``, ``cudnn``.
 
     Example:
@@ -46,7 +47,7 @@ class DualBranch(nn.Module):
     condition_width: int = 0
     dtype: str = "float32"
     remat: bool = False
-    unroll: int = 1
+    unroll: int = 0
     attention: str = "auto"
 
     @nn.compact
@@ -91,7 +92,7 @@ class SingleBranch(nn.Module):
       condition_width: E, of the condition vector; 0 for none.
       dtype: of the products, ``float32`` or ``bfloat16``; all else stays float32.
       remat: recompute each block in the backward pass instead of keeping its insides.
-      unroll: blocks a scan step; ``depth`` writes them all out.
+      unroll: blocks a scan step; ``depth`` writes them all out, 0 is the best on this platform.
       attention: ``auto``, or one form of it: ``plain``, ``chunked``, ``cudnn``.
     """
 
@@ -103,7 +104,7 @@ class SingleBranch(nn.Module):
     condition_width: int = 0
     dtype: str = "float32"
     remat: bool = False
-    unroll: int = 1
+    unroll: int = 0
     attention: str = "auto"
 
     @nn.compact
@@ -146,7 +147,8 @@ def _transform(
     states = tuple(jnp.where(on > 0, x, 0.0) for x, on in zip(states, live, strict=True))
     patches = tuple(to_patches(x, network.patch_size) for x in states)
     tokens = over_branches(Embed(network.width, dtype, name="embed"), patches)
-    blocks = stacked(network.depth, network.remat, network.unroll)(
+    unroll = network.unroll or choices.unroll(network.depth)
+    blocks = stacked(network.depth, network.remat, unroll)(
         network.heads, interaction, network.attention, dtype, name="blocks"
     )
     tokens, _ = blocks(tokens, code)
@@ -182,9 +184,11 @@ def _check(
     """Refuses options and shapes that cannot work, by name."""
     choose("interaction", interaction, INTERACTIONS)
     choose("dtype", network.dtype, DTYPES)
-    for name in ("width", "depth", "heads", "patch_size", "unroll"):
+    for name in ("width", "depth", "heads", "patch_size"):
         if getattr(network, name) < 1:
             raise PacodiError(f"{name}={getattr(network, name)} must be at least 1.")
+    if network.unroll < 0:
+        raise PacodiError(f"unroll={network.unroll} must be at least 0.")
     if network.width % network.heads:
         raise PacodiError(f"heads={network.heads} must divide width={network.width}.")
     shape = states[0].shape

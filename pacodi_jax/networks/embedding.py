@@ -43,7 +43,11 @@ def time_features(t: Array, width: int) -> Array:
 
 
 class ConditionCode(nn.Module):
-    """A condition vector as an embedding, and a learned embedding for its absence."""
+    """A condition vector as an embedding, and a learned embedding for its absence.
+
+    A text tells many facts at once: the hidden layer has room for them, and costs next to nothing
+    because it runs once an example and not once a token.
+    """
 
     width: int
 
@@ -52,7 +56,7 @@ class ConditionCode(nn.Module):
         """Embeds ``(B, E)`` as ``(B, width)``; rows where ``drop (B,)`` holds are the null."""
         null = self.param("null", nn.initializers.normal(0.02), (self.width,), jnp.float32)
         kept = jnp.where(drop[:, None], 0.0, condition.astype(jnp.float32))
-        embedded = Perceptron(self.width, name="projection")(kept)
+        embedded = Perceptron(self.width, 8 * self.width, name="projection")(kept)
         return jnp.where(drop[:, None], null, embedded)
 
 

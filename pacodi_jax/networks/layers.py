@@ -67,11 +67,13 @@ modulate.defvjp(_modulate_forward, _modulate_backward)
 
 
 class Perceptron(nn.Module):
-    """Two dense layers of one width with a SiLU between, in float32."""
+    """Two dense layers with a SiLU between, in float32; ``hidden`` is ``width`` unless given."""
 
     width: int
+    hidden: int = 0
 
     @nn.compact
     def __call__(self, x: Array) -> Array:
         """Maps ``(B, in)`` to ``(B, width)``."""
-        return Dense(self.width, name="out")(nn.silu(Dense(self.width, name="hidden")(x)))
+        hidden = Dense(self.hidden or self.width, name="hidden")(x)
+        return Dense(self.width, name="out")(nn.silu(hidden))

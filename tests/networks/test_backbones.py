@@ -132,7 +132,7 @@ def test_scan_equals_the_unrolled_network_and_its_gradient():
 
     results = [
         quick(jax.value_and_grad(partial(loss, dual(**options))))(params)
-        for options in ({}, {"unroll": DEPTH}, {"remat": True})
+        for options in ({"unroll": 1}, {"unroll": DEPTH}, {"remat": True})
     ]
     scale = jax.tree.map(lambda x: 1 + jnp.max(jnp.abs(x)), results[0])
     relative = [jax.tree.map(jnp.divide, result, scale) for result in results]
@@ -258,6 +258,7 @@ def test_single_branch_serves_time_steps_and_whole_bins():
         ({"channels": 5}, r"\(batch, slots, 5\)"),
         ({"attention": "flash"}, "attention='flash' is unknown; accepted: chunked, cudnn, plain"),
         ({"patch_size": 0}, "patch_size=0 must be at least 1"),
+        ({"unroll": -1}, "unroll=-1 must be at least 0"),
     ],
 )
 def test_what_cannot_work_is_refused_by_name(options, words):

@@ -18,6 +18,7 @@ from pacodi_jax.metrics.cache import Cache, default_folder
 from pacodi_jax.metrics.draws import LEAST
 from pacodi_jax.metrics.panel import score_panel
 from pacodi_jax.metrics.registry import Budget
+from pacodi_jax.metrics.verdict import settle
 from pacodi_jax.report.progress import progress_bar
 from pacodi_jax.run import Trained
 
@@ -131,7 +132,7 @@ def write_scores(
             progress=progress,
         )
     panel |= score_facts(trained, windows=windows, seeds=seeds, seed=seed)
-    panel["memorisation"] = memorisation.audit(real, dataset.train.starts, synthetic, held_out)
+    panel = settle(panel, memorisation.audit(real, dataset.train.starts, synthetic, held_out))
     print("\n".join(panel["verdict"]))
     return report.write(
         folder, f"{recipe.source} by {trained.card['model']}", panel, real, synthetic

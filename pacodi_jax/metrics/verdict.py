@@ -100,6 +100,27 @@ def _copying(scores: list[dict[str, Any]], held_out: bool) -> list[str]:
     return [f"No sign of copying: {size}."]
 
 
+def settle(panel: dict[str, Any], audit: dict[str, float]) -> dict[str, Any]:
+    """Returns the panel with what the audit knows of copying.
+
+    Data that drift put held-out windows far from train, and then all that resembles train looks
+    copied beside them. Training windows at least L steps apart are the fairer yardstick.
+
+    Args:
+      panel: from ``score_panel``.
+      audit: from :func:`pacodi_jax.metrics.memorisation.audit`.
+    """
+    copied = audit["ratio"] < COPIED
+    told = (
+        f"{'Copying' if copied else 'No sign of copying'}: their distance to the nearest training "
+        f"window is {audit['ratio']:.2f} times that of training windows at least L steps apart."
+    )
+    lines = [told if "opying: " in line else line for line in panel["verdict"]]
+    word = "copies training windows" if copied else "not copied"
+    scores = [s | {"word": word} if s["better"] == "one" else s for s in panel["scores"]]
+    return panel | {"verdict": lines, "scores": scores, "memorisation": audit}
+
+
 def _shift(scores: list[dict[str, Any]]) -> list[str]:
     """Says so where train looks much better than held-out."""
     by_split = {(s["name"], s["split"]): s for s in scores}

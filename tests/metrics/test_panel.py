@@ -7,7 +7,7 @@ from pacodi_jax.metrics import cache as caches
 from pacodi_jax.metrics import memorisation, surrogates, ts2vec
 from pacodi_jax.metrics.draws import prepare
 from pacodi_jax.metrics.panel import _bounds_key, score_panel, summarise
-from pacodi_jax.metrics.verdict import judge_score, verdict
+from pacodi_jax.metrics.verdict import judge_score, settle, verdict
 from tests.metrics.windows import SMALL, waves
 
 
@@ -145,3 +145,18 @@ def test_cached_encoder_comes_back_as_it_was(tmp_path):
     windows = waves(10)
     np.testing.assert_array_equal(ts2vec.encode(back, windows), ts2vec.encode(params, windows))
     assert cache.encoder("k", ts2vec.init(np.random.default_rng(0), 16, 3)) is None
+
+
+def test_drift_is_not_taken_for_copying():
+    entry = {"better": "one", "word": "copies training windows"}
+    other = {"better": "lower", "word": "close to real"}
+    copying = "Copying: their distance to the nearest training window is 0.05 times that of …"
+    panel = {"verdict": ["These windows are close to real.", copying], "scores": [entry, other]}
+    apart = settle(panel, {"ratio": 1.02})
+    assert apart["verdict"][0] == panel["verdict"][0]
+    assert apart["verdict"][1].startswith("No sign of copying")
+    assert "1.02 times that of training windows at least L steps apart" in apart["verdict"][1]
+    assert [s["word"] for s in apart["scores"]] == ["not copied", "close to real"]
+    near = settle(panel, {"ratio": 0.2})
+    assert near["verdict"][1].startswith("Copying")
+    assert near["scores"][0]["word"] == "copies training windows"

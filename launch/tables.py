@@ -27,8 +27,8 @@ RESULTS = ROOT / "docs" / "results"
 RUNS = ROOT / "runs" / "tables"
 
 #: What a budget buys: training steps, and complete runs of every score.
-STEPS = {"short": 8_000, "long": 40_000}
-SEEDS = {"short": 3, "long": 5}
+STEPS = {"short": 8_000, "long": 40_000, "final": 100_000}
+SEEDS = {"short": 3, "long": 5, "final": 5}
 
 #: What tells a model's cells apart from PaCoDi's: config arguments and overrides.
 MODELS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -107,7 +107,11 @@ class Cell(NamedTuple):
 def grid(seeds: int = 1) -> list[Cell]:
     """All cells, the ones that matter most first, once for each seed of training."""
     sets = ("etth1", "sines", "stocks", "air")
-    long = [Cell(data, 24, "pacodi", "sde", "honest", "long") for data in sets]
+    long = [
+        Cell(data, 24, "pacodi", "sde", "honest", budget)
+        for budget in ("final", "long")
+        for data in sets
+    ]
     kinds = [
         ("pacodi", "sde"),
         ("temporal", "sde"),

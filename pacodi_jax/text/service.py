@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import math
 import os
 import time
 import urllib.error
@@ -23,7 +24,7 @@ class Service(NamedTuple):
     Attributes:
       url: the base address, for example ``https://api.openai.com/v1``.
       key_variable: the environment variable that holds the key; services without keys ignore it.
-      timeout: seconds that one attempt may take, from connecting to the last byte.
+      timeout: seconds to wait for a connection and for each byte, and for the whole answer.
       attempts: how often to ask before giving up.
       pause: seconds before the second attempt; each further pause doubles, a ``Retry-After`` wins.
       largest: bytes of an answer that are read at most.
@@ -55,15 +56,29 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return
 
 
+def _is_address(url: str) -> bool:
+    try:
+        address = urlsplit(url)
+        whole = bool(address.hostname) and address.port != 0  # a port that is no number raises
+    except ValueError:
+        return False
+    plain = url.isascii() and url.isprintable() and " " not in url
+    return whole and plain and address.scheme in ("http", "https")
+
+
 def _request(service: Service, path: str, body: Mapping[str, Any]) -> urllib.request.Request:
-    address = urlsplit(service.url)
-    if address.scheme not in ("http", "https") or not address.hostname:
+    if not _is_address(service.url):
         raise PacodiError(
             f"url={service.url!r} is no web address; give one such as http://localhost:8000/v1."
         )
     headers = {"Content-Type": "application/json", "User-Agent": "pacodi-jax"}
     key = os.environ.get(service.key_variable, "").strip()
     if key:
+        if not (key.isascii() and key.isprintable()):
+            raise PacodiError(
+                f"the environment variable {service.key_variable} holds characters that cannot be "
+                "sent; put the key alone there."
+            )
         headers["Authorization"] = f"Bearer {key}"
     return urllib.request.Request(
         service.url.rstrip("/") + path, json.dumps(body).encode(), headers, method="POST"
@@ -85,9 +100,10 @@ def _read(response: Any, service: Service, deadline: float) -> bytes:
 
 def _seconds(header: str | None) -> float | None:
     try:
-        return min(max(float(header or ""), 0.0), _LONGEST_PAUSE)
+        asked = float(header or "")
     except ValueError:
         return None
+    return None if math.isnan(asked) else min(max(asked, 0.0), _LONGEST_PAUSE)
 
 
 def _refusal(service: Service, error: urllib.error.HTTPError) -> Exception:
@@ -120,9 +136,9 @@ def _attempt(service: Service, request: urllib.request.Request) -> Any:
         raise _Passing(f"no answer within {service.timeout:g} s") from None
     except urllib.error.URLError as error:
         raise _Passing(f"no connection ({error.reason})") from None
-    except ValueError as error:
-        if isinstance(error, PacodiError):
-            raise
+    except PacodiError:
+        raise
+    except (ValueError, RecursionError):
         raise _Passing("the answer is not JSON") from None
     except (OSError, http.client.HTTPException) as error:
         raise _Passing(f"the connection broke ({error})") from None

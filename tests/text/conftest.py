@@ -1,7 +1,9 @@
 """A web service on loopback whose answers a test writes down beforehand."""
 
+import contextlib
 import json
 import threading
+import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
@@ -14,13 +16,19 @@ from pacodi_jax.text.service import Service
 
 
 class Reply(NamedTuple):
-    """One answer: a JSON value or raw bytes; ``hang`` says nothing until the test is over."""
+    """One answer: a JSON value or raw bytes.
+
+    ``hang`` says nothing until the test is over, ``close`` hangs up without a word, and ``drip``
+    sends a byte every so many seconds.
+    """
 
     body: Any = None
     status: int = 200
     headers: tuple[tuple[str, str], ...] = ()
     hang: bool = False
     cut: bool = False
+    close: bool = False
+    drip: float = 0.0
 
 
 class Loopback:
@@ -55,6 +63,8 @@ class Loopback:
                 if reply.hang:
                     owner.over.wait(30)
                     return
+                if reply.close:
+                    return
                 raw = (
                     reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
                 )
@@ -63,7 +73,16 @@ class Loopback:
                     self.send_header(name, value)
                 self.send_header("Content-Length", str(len(raw)))
                 self.end_headers()
-                self.wfile.write(raw[: len(raw) // 2] if reply.cut else raw)
+                if reply.drip:
+                    self._drip(raw, reply.drip)
+                else:
+                    self.wfile.write(raw[: len(raw) // 2] if reply.cut else raw)
+
+            def _drip(self, raw, pause):
+                with contextlib.suppress(OSError):  # whoever asked may have gone
+                    for place in range(len(raw)):
+                        time.sleep(pause)
+                        self.wfile.write(raw[place : place + 1])
 
         return Handler
 

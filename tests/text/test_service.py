@@ -34,9 +34,12 @@ def test_passing_failures_are_tried_again_with_doubling_pauses(loopback):
 def test_retry_after_is_honoured_up_to_a_minute(loopback):
     slow, very_slow = ((("Retry-After", value),) for value in ("7", "9999"))
     loopback.replies = [Reply(status=429, headers=slow), Reply(status=429, headers=very_slow)]
-    loopback.replies += [Reply(status=429, headers=(("Retry-After", "soon"),)), Reply("yes")]
-    assert post(loopback.service(), "/x", BODY) == "yes"
-    assert loopback.pauses == [7.0, 60.0, 4.0]
+    loopback.replies += [
+        Reply(status=429, headers=(("Retry-After", said),)) for said in ("soon", "nan")
+    ]
+    loopback.replies += [Reply("yes")]
+    assert post(loopback.service(attempts=5), "/x", BODY) == "yes"
+    assert loopback.pauses == [7.0, 60.0, 4.0, 8.0]
 
 
 def test_a_silent_service_times_out_and_is_named(loopback):
@@ -44,6 +47,36 @@ def test_a_silent_service_times_out_and_is_named(loopback):
     with pytest.raises(PacodiError, match=r"failed 2 times, at last: no answer within 0\.2 s"):
         post(loopback.service(timeout=0.2, attempts=2), "/x", BODY)
     assert len(loopback.requests) == 2
+
+
+def test_an_answer_that_drips_is_read_if_it_is_whole_in_time_and_else_given_up(loopback):
+    loopback.replies = [Reply("slow but sure", drip=0.01)]
+    assert post(loopback.service(), "/x", BODY) == "slow but sure"
+    loopback.replies = [Reply("x" * 100, drip=0.05)]
+    with pytest.raises(PacodiError, match=r"no whole answer within 0\.3 s"):
+        post(loopback.service(timeout=0.3, attempts=1), "/x", BODY)
+
+
+def test_a_service_that_hangs_up_is_asked_again(loopback):
+    loopback.replies = [Reply(close=True), Reply("yes")]
+    assert post(loopback.service(), "/x", BODY) == "yes"
+    assert len(loopback.requests) == 2
+
+
+def test_an_answer_nested_without_end_is_not_json(loopback):
+    loopback.replies = [Reply(b"[" * 100_000)]
+    with pytest.raises(PacodiError, match="not JSON"):
+        post(loopback.service(attempts=1), "/x", BODY)
+
+
+@pytest.mark.parametrize("key", ["sch\u00fcssel", "\u041a\u043b\u044e\u0447", "two\nlines"])
+def test_a_key_that_cannot_be_sent_is_named_not_shown(loopback, monkeypatch, key):
+    monkeypatch.setenv("MY_KEY", key)
+    loopback.replies = [Reply("yes")]
+    with pytest.raises(PacodiError, match="environment variable MY_KEY holds") as caught:
+        post(loopback.service(key_variable="MY_KEY"), "/x", BODY)
+    assert key not in str(caught.value)
+    assert not loopback.requests
 
 
 def test_nobody_listening_is_named(loopback):
@@ -77,10 +110,18 @@ def test_an_endless_answer_is_cut_off(loopback):
         post(loopback.service(largest=1000), "/x", BODY)
 
 
-@pytest.mark.parametrize("url", ["file:///etc/passwd", "localhost:8000", "", "http://"])
-def test_what_is_no_web_address_is_refused(url):
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("file:///etc/passwd", "localhost:8000", "", "http://", "http://[::1", "http://h:port/v1"),
+        *("http://h:99999/v1", "http://h/a b", "http://h/\u00e9", "http://h/\x00"),
+    ],
+)
+def test_what_is_no_web_address_is_refused_at_once(url):
+    pauses: list[float] = []
     with pytest.raises(PacodiError, match="no web address"):
-        post(Service(url), "/x", BODY)
+        post(Service(url, wait=pauses.append), "/x", BODY)
+    assert not pauses
 
 
 def _embeddings(rows):

@@ -85,10 +85,12 @@ class _Cache:
         self._path = path
         self._replies: dict[str, str] = {}
         path.parent.mkdir(parents=True, exist_ok=True)
-        for line in path.read_text().splitlines() if path.exists() else ():
+        held = path.read_bytes() if path.exists() else b""
+        self._cut_short = bool(held) and not held.endswith(b"\n")
+        for line in held.splitlines():
             try:
                 entry = json.loads(line)
-                self._replies[entry["key"]] = entry["reply"]
+                self._replies[entry["key"]] = str(entry["reply"])
             except (ValueError, KeyError, TypeError):
                 continue
 
@@ -97,9 +99,9 @@ class _Cache:
 
     def put(self, key: str, reply: str) -> None:
         self._replies[key] = reply
-        fresh_line = self._path.exists() and not self._path.read_bytes().endswith(b"\n")
         with self._path.open("a") as file:
-            file.write("\n" * fresh_line + json.dumps({"key": key, "reply": reply}) + "\n")
+            file.write("\n" * self._cut_short + json.dumps({"key": key, "reply": reply}) + "\n")
+        self._cut_short = False
 
 
 class Chat:
@@ -186,6 +188,7 @@ class Chat:
         answer = post(self._service, "/chat/completions", body)
         try:
             reply = answer["choices"][0]["message"]["content"]
+            reply = "" if reply is None else reply  # a model that refuses says nothing
         except (KeyError, TypeError, IndexError):
             reply = None
         if not isinstance(reply, str):

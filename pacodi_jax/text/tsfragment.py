@@ -99,15 +99,18 @@ def _parse(row: int, fields: list[str], places: tuple[int, int, int], length: in
     return Fragment(row, text, numbers(vector, WIDTH, _COLUMNS[1]), numbers(series, length, "OT"))
 
 
-def _places(path: Path, header: list[str]) -> tuple[int, int, int]:
+def _places(path: Path, header: list[str] | str) -> tuple[int, int, int]:
+    if isinstance(header, str):
+        raise PacodiError(f"{path} does not open with the names of its columns: {header}.")
     missing = [name for name in _COLUMNS if name not in header]
     if missing:
-        raise PacodiError(f"{path} lacks column {', '.join(missing)}; it has {', '.join(header)}.")
+        held = ", ".join(header)[:200] or "no header"
+        raise PacodiError(f"{path} lacks column {', '.join(missing)}; it has {held}.")
     text, vector, series = (header.index(name) for name in _COLUMNS)
     return text, vector, series
 
 
-def _rows(path: Path, reader: Iterator[list[str]]) -> Iterator[list[str] | str]:
+def _rows(reader: Iterator[list[str]]) -> Iterator[list[str] | str]:
     """Yields the fields of every row, or what the CSV reader had against it."""
     while True:
         try:
@@ -142,9 +145,9 @@ def stream(
         locate(path.parent, named["domain"], int(named["length"]))
     length, rejected = int(named["length"]), 0
     with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
-        reader = csv.reader(file)
-        places = _places(path, next(reader, []))
-        for row, fields in enumerate(_rows(path, reader), start=1):
+        rows = _rows(csv.reader(file))
+        places = _places(path, next(rows, []))
+        for row, fields in enumerate(rows, start=1):
             try:
                 if isinstance(fields, str):
                     raise ValueError(fields)
@@ -156,7 +159,8 @@ def stream(
                 if rejected > tolerance:
                     raise PacodiError(
                         f"{path}: more than {tolerance} malformed rows, the last is row {row}: "
-                        f"{error}. Repair the file or raise the tolerance."
+                        f"{error}. Repair or drop such rows, or get the file anew from "
+                        f"https://huggingface.co/datasets/{DATASET}."
                     ) from None
 
 

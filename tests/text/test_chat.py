@@ -93,14 +93,14 @@ def test_a_stopped_run_goes_on_from_its_cache(make, loopback, tmp_path):
     ]
     with pytest.raises(PacodiError, match="failed 2 times"):
         make().draw(["first", "second"])
-    with (tmp_path / "cache" / "replies.jsonl").open("a") as file:
-        file.write('{"key": "cut sh')
+    with (tmp_path / "cache" / "replies.jsonl").open("ab") as file:
+        file.write(b'\xff\n{"key": "cut sh')
     answers = make().draw(["first", "second"])
     np.testing.assert_array_equal(answers.series[:, 0], [1, 2])
     assert len(loopback.requests) == 4
     make().draw(["first", "second"])
     assert len(loopback.requests) == 4
-    last = (tmp_path / "cache" / "replies.jsonl").read_text().splitlines()[-1]
+    last = (tmp_path / "cache" / "replies.jsonl").read_bytes().splitlines()[-1]
     assert json.loads(last)["reply"] == "[2, 2, 2]"
 
 
@@ -118,8 +118,31 @@ def test_a_slow_service_times_out(make, loopback):
         make(service={"timeout": 0.2}).draw(["rise"])
 
 
-def test_another_kind_of_service_is_named(make, loopback):
-    loopback.replies = [Reply({"choices": []})]
+def test_a_slow_answer_that_comes_in_time_is_used(make, loopback):
+    loopback.replies = [_said("[1, 2, 3]")._replace(drip=0.005)]
+    np.testing.assert_array_equal(make().draw(["rise"]).series, [[1, 2, 3]])
+
+
+def test_a_service_that_hangs_up_or_is_not_there_is_named(make, loopback):
+    loopback.replies = [Reply(close=True)]
+    with pytest.raises(PacodiError, match=r"failed 2 times.*connection"):
+        make().draw(["rise"])
+    assert len(loopback.requests) == 2
+    loopback.url = "http://127.0.0.1:9/v1"
+    with pytest.raises(PacodiError, match=r"127\.0\.0\.1:9/v1 failed 2 times.*no connection"):
+        make().draw(["rise"])
+
+
+def test_a_model_that_says_nothing_costs_one_text_and_not_the_run(make, loopback):
+    loopback.replies = [_said(None), _said(None), _said("[1, 2, 3]")]
+    answers = make().draw(["rise", "fall"])
+    assert answers.failures == ((0, "not JSON"),)
+    np.testing.assert_array_equal(answers.series[1], [1, 2, 3])
+
+
+@pytest.mark.parametrize("body", [{"choices": []}, {"choices": [{"message": {}}]}, [], None])
+def test_another_kind_of_service_is_named(make, loopback, body):
+    loopback.replies = [Reply(body)]
     with pytest.raises(PacodiError, match="OpenAI-compatible chat"):
         make().draw(["rise"])
 

@@ -108,6 +108,16 @@ def test_a_missing_column_is_named(write):
         tsfragment.read(write([], header=[h for h in HEADER if h != "TextEmbedding"]))
 
 
+@pytest.mark.parametrize(
+    ("raw", "said"), [(b"", "it has no header"), (b"x" * 200_000, "does not open with the names")]
+)
+def test_what_is_no_table_is_named(tmp_path, raw, said):
+    path = tmp_path / "embedding_cleaned_ETTh1_24.csv"
+    path.write_bytes(raw)
+    with pytest.raises(PacodiError, match=said):
+        tsfragment.read(path)
+
+
 def test_a_missing_file_names_the_data_set(write):
     folder = write([_row(0)]).parent
     assert tsfragment.locate(folder, "ETTh1", 24).is_file()

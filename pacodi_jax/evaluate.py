@@ -21,6 +21,7 @@ from pacodi_jax.metrics.registry import Budget
 from pacodi_jax.metrics.verdict import settle
 from pacodi_jax.report.progress import progress_bar
 from pacodi_jax.run import Trained
+from pacodi_jax.text.encoders.interface import clean_text
 
 #: Added to the run's seed, so that samples do not share training's random numbers.
 SAMPLE_STREAM = 1
@@ -71,12 +72,14 @@ def write_samples(
         "text": text,
     }
     described = folder / "samples.json"
-    write_text(described, json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
+    told = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
+    # Bytes of the command line that are no text: JSON has an escape for them, UTF-8 has not.
+    write_text(described, told.encode(errors="backslashreplace").decode())
     real = None
     if dataset is not None:
         rows = np.linspace(0, len(dataset.train) - 1, 24).astype(int)
         real = trained.recipe.unscale(dataset.train.take(rows))
-    asked = textwrap.shorten(f"“{text}”", 200, placeholder=" …”") if text else ""
+    asked = textwrap.shorten(f"“{clean_text(text)}”", 200, placeholder=" …”") if text else ""
     line = 65 if real is None else 130
     title = textwrap.fill(" ".join(filter(None, [trained.label, asked])), line)
     picture = pictures.windows(

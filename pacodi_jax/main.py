@@ -21,6 +21,7 @@ from pacodi_jax import config as configuration
 from pacodi_jax import evaluate, parallel, pictures, run
 from pacodi_jax.errors import PacodiError, flag_mistake
 from pacodi_jax.memory import reuse_memory
+from pacodi_jax.text.encoders.interface import clean_text
 from pacodi_jax.text.vocabulary import familiarity
 from pacodi_jax.train import train
 
@@ -141,6 +142,8 @@ def _sample(workdir: Path) -> None:
         print(
             f"note: captions use few of these words: {text!r}; expect nearly unconditional windows"
         )
+    if trained.label:
+        print(f"note: {trained.label}")
     written = evaluate.write_samples(
         trained,
         folder,
@@ -167,12 +170,26 @@ def _evaluate(workdir: Path) -> None:
     print("\n".join(str(path) for path in written))
 
 
+def _check_text(text: str, wanted: tuple[str, ...]) -> None:
+    """Refuses a text that nothing would come of, before hours of training and not after."""
+    if "sample" not in wanted:
+        raise PacodiError(f"--text draws samples, and --mode={_MODE.value} draws none; leave it.")
+    clean_text(text)
+    if "train" in wanted and not _CONFIG.value.text.encoder:
+        raise PacodiError(
+            "--text needs a model that reads texts: set --config.text.encoder=hashed, or train "
+            "with configs/text.py."
+        )
+
+
 def _work(workdir: Path) -> int:
     """Does what the mode asks for; returns the exit code."""
     configuration.validate(_CONFIG.value)
+    wanted = _STEPS[_MODE.value]
+    if _TEXT.value is not None:
+        _check_text(_TEXT.value, wanted)
     job = parallel.detect(os.environ, _COORDINATOR.value, _PROCESSES.value, _PROCESS.value)
     parallel.initialise(job, bind=_BIND.value)
-    wanted = _STEPS[_MODE.value]
     if "train" in wanted and not _train(workdir):
         return _ON_SIGNAL.value
     if "sample" in wanted and parallel.is_primary():

@@ -73,7 +73,16 @@ def build_encoder(config: ConfigDict) -> Encoder:
     }
     if wanted.encoder == "precomputed":
         held = tsfragment.read(config.data.path)
-        options["precomputed"] = {"texts": held.texts, "vectors": held.vectors}
+        options["precomputed"] = {
+            "texts": held.texts,
+            "vectors": held.vectors,
+            "model": wanted.model or tsfragment.MODEL,
+        }
+    if wanted.encoder == "endpoint" and not wanted.model:
+        raise PacodiError(
+            "config.text.model is empty; name the embedding model that the service at "
+            "config.text.url shall use."
+        )
     encoder = choose("config.text.encoder", wanted.encoder, ENCODERS)
     return encoder(**options.get(wanted.encoder, {}))
 

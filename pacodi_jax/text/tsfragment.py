@@ -18,7 +18,7 @@ import numpy as np
 from pacodi_jax.errors import PacodiError
 
 DATASET = "WinfredGe/TSFragment-600K"
-WIDTH = 128
+MODEL, WIDTH = "text-embedding-3-large", 128
 _COLUMNS = ("Text", "TextEmbedding", "OT")
 _NAME = re.compile(r"embedding_cleaned_(?P<domain>.+)_(?P<length>\d+)\.csv")
 _SCALAR = re.compile(r"np\.float\d+\(([^()]*)\)")

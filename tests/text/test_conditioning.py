@@ -125,9 +125,15 @@ def test_an_endpoint_of_the_same_model_reads_new_texts_into_the_same_space(fragm
 
 def test_an_encoder_other_than_the_checkpoints_is_refused_by_name(fragments):
     workdir, path, _ = fragments
-    for change in ({"encoder": "hashed"}, {"encoder": "endpoint", "model": "another"}):
+    other = {"model": "another"}
+    for change in ({"encoder": "hashed"}, {"encoder": "endpoint", **other}, other):
         with pytest.raises(PacodiError, match=f"trained with text encoder 'served/{MODEL}"):
             run.load(workdir, settings(path, **change)).encode("two peaks")
+
+
+def test_an_endpoint_without_a_model_is_refused_before_it_is_asked(fragments):
+    with pytest.raises(PacodiError, match=r"config\.text\.model is empty"):
+        run.build_encoder(settings(fragments[1], encoder="endpoint", model=""))
 
 
 def test_conditions_that_do_not_fit_are_refused(fragments):
@@ -138,6 +144,7 @@ def test_conditions_that_do_not_fit_are_refused(fragments):
         (good + np.nan, "embedding 0 is not finite"),
         (np.full((4, 128), np.inf), "embedding 0 is not finite"),
         (np.zeros((3, 128)), "3 conditions for 4 windows"),
+        ("two peaks", r"rows of 128 numbers; turn a text into one with Trained\.encode"),
     ):
         with pytest.raises(PacodiError, match=said):
             trained.sample(KEY, 4, condition)
@@ -226,6 +233,42 @@ def test_another_language_is_drawn_with_a_note(captioned, capsys):
     assert "note: captions use few of these words" in capsys.readouterr().out
     assert command(captioned, "", *hashed, "--text=a slow rise") == 0
     assert "note" not in capsys.readouterr().out
+
+
+@pytest.mark.filterwarnings(OLD_IMPORT)
+def test_bytes_that_are_no_text_are_read_as_spaces_and_told_as_they_came(captioned):
+    hashed = ("--config.text.encoder=hashed", "--config.text.width=64")
+    drawn = []
+    for text in ("a slow rise", "a slow\udcff rise"):
+        assert command(captioned, "", *hashed, f"--text={text}") == 0
+        assert json.loads((captioned / "samples/samples.json").read_text())["text"] == text
+        drawn.append(np.load(captioned / "samples/samples.npy"))
+    np.testing.assert_array_equal(*drawn)
+
+
+@pytest.mark.filterwarnings(OLD_IMPORT)
+def test_the_oracle_is_named_on_the_screen_and_in_the_files(captioned, capsys, monkeypatch):
+    monkeypatch.setattr(run.Trained, "label", "statistics=oracle: REAL windows")
+    hashed = ("--config.text.encoder=hashed", "--config.text.width=64")
+    assert command(captioned, "", *hashed, "--text=a slow rise") == 0
+    assert "note: statistics=oracle: REAL windows\n" in capsys.readouterr().out
+    assert "oracle" in json.loads((captioned / "samples/samples.json").read_text())["label"]
+
+
+@pytest.mark.filterwarnings(OLD_IMPORT)
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--mode=all", "--text=."), "the text is empty"),
+        (("--mode=all", "--text=up", "--config.text.encoder="), "set --config.text.encoder"),
+        (("--mode=train", "--text=up"), "--mode=train draws none"),
+        (("--mode=evaluate", "--text=up"), "--mode=evaluate draws none"),
+    ],
+)
+def test_a_text_that_nothing_comes_of_is_refused_before_training(tmp_path, capsys, arguments, said):
+    assert command(tmp_path / "new", tmp_path / "none.csv", *arguments) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
 
 
 def command(workdir, path, *arguments) -> int:

@@ -1,4 +1,5 @@
 import csv
+import time
 
 import numpy as np
 import pytest
@@ -94,6 +95,16 @@ def test_rows_are_streamed_not_gathered(write):
     rows = [_row(0), *[[*_row(i)[:5], "[]"] for i in range(9)]]
     stream = tsfragment.stream(write(rows), tolerance=1)
     assert next(stream).row == 1
+
+
+def test_a_hundred_thousand_rows_take_less_than_twenty_seconds(write):
+    path = write([_row(i % 50) for i in range(1000)])
+    spent = []
+    for _ in range(5):
+        start = time.process_time()
+        assert len(tsfragment.read(path).texts) == 1000
+        spent.append(time.process_time() - start)
+    assert 100 * min(spent) < 20.0
 
 
 def test_the_name_tells_the_length(write):

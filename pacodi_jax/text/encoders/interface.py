@@ -62,9 +62,16 @@ def check_vectors(vectors: np.ndarray, width: int, source: str) -> np.ndarray:
     """Returns ``vectors`` as float32 ``(N, width)`` after checking them.
 
     Raises:
-      PacodiError: naming ``source``, for a wrong width or a value that is not finite.
+      PacodiError: naming ``source``, for what is no array of numbers, a wrong width or
+        a value that is not finite.
     """
-    vectors = np.asarray(vectors, dtype=np.float32)
+    try:
+        vectors = np.asarray(vectors, dtype=np.float32)
+    except (TypeError, ValueError):
+        raise PacodiError(
+            f"{source}: embeddings must be rows of {width} numbers; turn a text into one with "
+            "Trained.encode."
+        ) from None
     if vectors.ndim != 2 or vectors.shape[1] != width:
         got = vectors.shape[1] if vectors.ndim == 2 else f"shape {vectors.shape}"
         raise PacodiError(f"{source}: embeddings must be {width} numbers wide, got {got}.")

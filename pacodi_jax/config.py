@@ -154,6 +154,11 @@ def _validate_together(config: ConfigDict) -> None:
             "config.text.encoder='precomputed' is for config.data.source='tsfragment', whose "
             "files bring the vectors; use 'hashed', 'minilm' or 'endpoint'."
         )
+    if config.data.text and not config.text.encoder:
+        raise PacodiError(
+            f"config.data.text={config.data.text!r} names a column of texts that nothing would "
+            "read; set config.text.encoder='hashed' or another encoder, or leave the column out."
+        )
     if config.text.encoder and config.data.static:
         raise PacodiError(
             "config.text.encoder and config.data.static both give conditions; use one of them."

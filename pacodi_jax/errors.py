@@ -35,7 +35,7 @@ def choose(argument: str, name: str, choices: Mapping[str, _Value]) -> _Value:
       PacodiError: naming the argument, its value, the accepted names and the nearest one.
     """
     if name not in choices:
-        accepted = ", ".join(sorted(choices))
+        accepted = ", ".join(choice or "'' (none)" for choice in sorted(choices))
         raise PacodiError(
             f"{argument}={name!r} is unknown; accepted: {accepted}.{nearest(name, choices)}"
         )

@@ -49,7 +49,7 @@ def write_samples(
       folder: where to write ``samples.*``; made if it is not there.
       count: how many windows.
       seed: of the draw; the same seed draws the same windows.
-      condition: ``(count, E)``, for a conditional model.
+      condition: ``(count, E)``, or one row ``(E,)`` for all; for a conditional model.
       dataset: if given, its training windows are drawn beside the samples.
       text: that the condition stands for, if it does; told in ``samples.json`` and the picture.
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import jax
-import numpy as np
 from absl import app, flags, logging
 from ml_collections import config_flags
 
@@ -149,8 +148,8 @@ def _sample(workdir: Path) -> None:
         folder,
         count,
         config.seed,
-        condition=None if text is None else np.tile(trained.encode(text), (count, 1)),
-        dataset=None if _MODE.value == "sample" else run.load_data(config),
+        condition=None if text is None else trained.encode(text),
+        dataset=None if _MODE.value == "sample" else run.load_windows(config),
         text=text,
     )
     print("\n".join(str(path) for path in written))
@@ -185,6 +184,8 @@ def _check_text(text: str, wanted: tuple[str, ...]) -> None:
 def _work(workdir: Path) -> int:
     """Does what the mode asks for; returns the exit code."""
     configuration.validate(_CONFIG.value)
+    if _SAMPLES.value is not None and _SAMPLES.value < 1:
+        raise PacodiError(f"--samples={_SAMPLES.value}; accepted: 1, 2, 3, …")
     wanted = _STEPS[_MODE.value]
     if _TEXT.value is not None:
         _check_text(_TEXT.value, wanted)

@@ -19,16 +19,17 @@ from pacodi_jax.data.captioned import Captioned, with_texts
 from pacodi_jax.errors import PacodiError, choose
 from pacodi_jax.text import tsfragment
 from pacodi_jax.text.encoders import ENCODERS, Encoder, check_vectors, require_identity
+from pacodi_jax.text.encoders.interface import as_numbers
 from pacodi_jax.text.service import Service
 from pacodi_jax.types import Array, Key
 
 WEIGHTS, RECIPE, SETTINGS = "model.safetensors", "recipe.json", "config.json"
 
 
-def load_data(config: ConfigDict) -> Dataset:
-    """The data set that a config asks for, with texts as conditions if it names an encoder."""
+def load_windows(config: ConfigDict) -> Dataset:
+    """The data set that a config asks for, its texts left as they are."""
     wanted = config.data
-    found = data.load(
+    return data.load(
         wanted.source,
         path=wanted.path or None,
         length=wanted.length,
@@ -47,6 +48,11 @@ def load_data(config: ConfigDict) -> Dataset:
         max_gap=wanted.max_gap,
         seed=config.seed,
     )
+
+
+def load_data(config: ConfigDict) -> Dataset:
+    """The data set that a config asks for, with texts as conditions if it names an encoder."""
+    found = load_windows(config)
     if not config.text.encoder:
         return found
     return with_texts(
@@ -207,7 +213,8 @@ class Trained:
         width = self.card["condition_width"]
         if not width:
             raise PacodiError("this model was trained without conditions; sample it without one.")
-        rows = check_vectors(np.atleast_2d(condition), width, "condition")
+        rows = as_numbers(condition, width, "condition")
+        rows = check_vectors(np.atleast_2d(rows), width, "condition")
         if len(rows) not in (1, count):
             raise PacodiError(f"{len(rows)} conditions for {count} windows; give one, or {count}.")
         return jnp.broadcast_to(jnp.asarray(rows), (count, width))

@@ -111,8 +111,17 @@ class Recipe:
         return self.scaler.unscale(windows)
 
     def condition(self, values: Mapping[str, Any]) -> np.ndarray:
-        """Encodes one value for each static column as a condition ``(E,)``."""
+        """Encodes one value for each static column as a condition ``(E,)``.
+
+        Raises:
+          PacodiError: for anything but a mapping of these columns to values seen in train.
+        """
         names = [a.name for a in self.attributes]
+        if not isinstance(values, Mapping):
+            raise PacodiError(
+                f"the condition is {values!r}; give a mapping of static column to value, "
+                f"with the columns {sorted(names)}"
+            )
         if sorted(values) != sorted(names):
             raise PacodiError(f"the condition names {sorted(values)}; the data has {sorted(names)}")
         for attribute in self.attributes:

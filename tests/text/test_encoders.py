@@ -65,6 +65,12 @@ def test_every_encoder_refuses_empty_text(encoder, text):
         encoder.encode([text])
 
 
+@pytest.mark.parametrize("text", ["it is a", "The, of; AND!", "There it is."])
+def test_every_encoder_refuses_words_that_say_nothing(encoder, text):
+    with pytest.raises(PacodiError, match=r"says nothing of the series; say what|no vector"):
+        encoder.encode([text])
+
+
 def test_every_encoder_refuses_ten_thousand_words(encoder):
     with pytest.raises(PacodiError, match=r"10000 words; at most 1000|no vector"):
         encoder.encode(["rise " * 10_000])
@@ -99,6 +105,13 @@ def test_hashed_vectors_have_unit_length_and_know_kin():
     assert np.linalg.norm(rises) == pytest.approx(1.0, abs=1e-5)
     assert rises @ rising > 0.7
     assert rises @ misspelt > rises @ falls + 0.1
+
+
+def test_hashed_vectors_do_not_depend_on_their_block(monkeypatch):
+    texts = [f"{number} peaks" for number in range(7)]
+    whole = Hashed(width=64).encode(texts)
+    monkeypatch.setattr("pacodi_jax.text.encoders.hashed._BLOCK", 3)
+    np.testing.assert_array_equal(Hashed(width=64).encode(texts), whole)
 
 
 def test_hashed_binds_words_within_a_clause_only():
@@ -188,6 +201,8 @@ def test_precomputed_looks_up_and_names_what_it_lacks():
         ({"vectors": np.full((2, 16), np.nan)}, r"embedding 0 is not finite \(2 such\)"),
         ({"texts": ["one"]}, "1 texts but 2 vectors"),
         ({"vectors": np.zeros(16)}, "shape"),
+        ({"vectors": [[10**400] * 16] * 2}, "rows of 16 numbers"),
+        ({"vectors": np.zeros((2, 16), complex)}, "rows of 16 numbers"),
     ],
 )
 def test_precomputed_refuses_bad_tables(change, said):

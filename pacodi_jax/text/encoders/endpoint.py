@@ -52,8 +52,9 @@ class Endpoint:
         answer = post(self._service, "/embeddings", body)
         try:
             rows = {int(item["index"]): item["embedding"] for item in answer["data"]}
-            vectors = np.asarray([rows[number] for number in range(len(texts))], dtype=np.float32)
-        except (KeyError, TypeError, ValueError, IndexError):
+            with np.errstate(over="ignore"):  # what is too large is told below as not finite
+                vectors = np.array([rows[number] for number in range(len(texts))], np.float32)
+        except (KeyError, TypeError, ValueError, IndexError, OverflowError):
             raise PacodiError(
                 f"{self._service.url} answered without {len(texts)} embeddings of one width; is it "
                 "an OpenAI-compatible embeddings service?"

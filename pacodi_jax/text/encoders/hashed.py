@@ -8,7 +8,6 @@ misspelt words near the right ones.
 """
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -17,21 +16,18 @@ import numpy as np
 
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.text.clauses import clauses, stem
-from pacodi_jax.text.encoders.interface import clean_text
+from pacodi_jax.text.encoders.interface import FILLERS, WORD, clean_text
 
 _VERSION = 1
-_WORD = re.compile(r"\w+")
-_SILENT = frozenset(
-    ("a", "an", "the", "it", "its", "is", "are", "be", "of", "and", "with", "that", "there", "has")
-)
 _WEIGHTS = {"word": 0.5, "pair": 1.0, "trigram": 0.3}
 _REACH = 6
+_BLOCK = 1024
 
 
 def _features(text: str) -> Iterator[tuple[str, str]]:
     """Yields (group, feature) for every feature of a clean text."""
     for clause in clauses(text.casefold()):
-        words = [word for word in _WORD.findall(clause) if word not in _SILENT]
+        words = [word for word in WORD.findall(clause) if word not in FILLERS]
         stems = [stem(word) for word in words]
         for place, word in enumerate(words):
             yield "word", stems[place]
@@ -68,10 +64,18 @@ class Hashed:
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Returns unit vectors, float32 ``(N, width)``; equal texts give equal bits anywhere."""
+        vectors = np.zeros((len(texts), self.width), dtype=np.float32)
+        for first in range(0, len(texts), _BLOCK):
+            block = texts[first : first + _BLOCK]
+            vectors[first : first + len(block)] = self._encode(block)
+        return vectors
+
+    def _encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Unit vectors of a few texts in double precision, ``(N, width)``."""
         vectors = np.zeros((len(texts), self.width), dtype=np.float64)
         for row, text in zip(vectors, texts, strict=True):
             for (group, feature), count in Counter(_features(clean_text(text))).items():
                 slot, sign = _slot(group, feature, self.width)
                 row[slot] += sign * _WEIGHTS[group] * count**0.5
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return (vectors / np.maximum(norms, 1e-12)).astype(np.float32)
+        return vectors / np.maximum(norms, 1e-12)

@@ -1,14 +1,21 @@
 """What every text encoder offers, and the checks that all of them share."""
 
+import re
 import unicodedata
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from pacodi_jax.errors import PacodiError
 
 MAX_WORDS = 1000
+#: Words that say nothing of a series.
+FILLERS = frozenset(
+    ("a", "an", "the", "it", "its", "is", "are", "be", "of", "and", "with", "that", "there", "has")
+)
+WORD = re.compile(r"\w+")
+_EXAMPLE = '"a slow rise, then a sharp drop near the end"'
 
 
 class Encoder(Protocol):
@@ -39,39 +46,57 @@ def clean_text(text: str) -> str:
     """Returns the text in NFKC form, control characters as spaces, white space collapsed.
 
     Raises:
-      PacodiError: if it is not a string, has nothing to read, or more than 1000 words.
+      PacodiError: if it is not a string, has nothing to read, more than 1000 words, or only words
+        that say nothing of a series.
     """
     if not isinstance(text, str):
         raise PacodiError(f"a text must be a string, got {type(text).__name__}.")
-    readable = (" " if unicodedata.category(c).startswith("C") else c for c in text)
-    words = unicodedata.normalize("NFKC", "".join(readable)).split()
+    if not text.isprintable():
+        text = "".join(" " if unicodedata.category(c).startswith("C") else c for c in text)
+    words = unicodedata.normalize("NFKC", text).split()
     if not any(c.isalnum() for word in words for c in word):
-        raise PacodiError(
-            "the text is empty; describe the series, for example "
-            '"a slow rise, then a sharp drop near the end".'
-        )
+        raise PacodiError(f"the text is empty; describe the series, for example {_EXAMPLE}.")
     if len(words) > MAX_WORDS:
         raise PacodiError(
             f"the text has {len(words)} words; at most {MAX_WORDS} are read. Shorten it to the "
             "shape of the series."
         )
-    return " ".join(words)
+    cleaned = " ".join(words)
+    if FILLERS.issuperset(WORD.findall(cleaned.casefold())):
+        raise PacodiError(
+            f"the text {cleaned[:60]!r} says nothing of the series; say what it does, for example "
+            f"{_EXAMPLE}."
+        )
+    return cleaned
 
 
-def check_vectors(vectors: np.ndarray, width: int, source: str) -> np.ndarray:
+def as_numbers(values: Any, width: int, source: str) -> np.ndarray:
+    """Returns ``values`` as a float32 array of any shape; a number too large for it is infinite.
+
+    Raises:
+      PacodiError: naming ``source``, for anything but real numbers in rows of one length.
+    """
+    try:
+        array = np.asarray(values)
+        if np.iscomplexobj(array):
+            raise TypeError("complex numbers")
+        with np.errstate(over="ignore"):
+            return array.astype(np.float32)
+    except (TypeError, ValueError, OverflowError):
+        raise PacodiError(
+            f"{source}: embeddings must be rows of {width} numbers; turn a text into one with "
+            "Trained.encode."
+        ) from None
+
+
+def check_vectors(vectors: Any, width: int, source: str) -> np.ndarray:
     """Returns ``vectors`` as float32 ``(N, width)`` after checking them.
 
     Raises:
       PacodiError: naming ``source``, for what is no array of numbers, a wrong width or
         a value that is not finite.
     """
-    try:
-        vectors = np.asarray(vectors, dtype=np.float32)
-    except (TypeError, ValueError):
-        raise PacodiError(
-            f"{source}: embeddings must be rows of {width} numbers; turn a text into one with "
-            "Trained.encode."
-        ) from None
+    vectors = as_numbers(vectors, width, source)
     if vectors.ndim != 2 or vectors.shape[1] != width:
         got = vectors.shape[1] if vectors.ndim == 2 else f"shape {vectors.shape}"
         raise PacodiError(f"{source}: embeddings must be {width} numbers wide, got {got}.")

@@ -11,6 +11,7 @@ from pacodi_jax.data.windows import WindowSet
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.text import captions, facts, properties
 from pacodi_jax.text.encoders import Encoder
+from pacodi_jax.text.encoders.interface import clean_text
 from pacodi_jax.text.phrases import Split
 
 
@@ -50,7 +51,7 @@ def with_texts(
       seed: of the phrasings.
 
     Raises:
-      PacodiError: if there is more than one channel.
+      PacodiError: if there is more than one channel, or a text of the column cannot be read.
     """
     channels = dataset.train.channels
     if channels != 1:
@@ -61,7 +62,9 @@ def with_texts(
     if column is not None:
 
         def given(part: WindowSet) -> Captioned:
-            return _attach(part, tuple(map(str, part.column(column))), encoder)
+            texts = tuple(map(str, part.column(column)))
+            _check(texts, column)
+            return _attach(part, texts, encoder)
 
         return replace(
             dataset,
@@ -82,6 +85,17 @@ def with_texts(
         validation=unseen(dataset.validation),
         held_out=unseen(dataset.held_out),
     )
+
+
+def _check(texts: Sequence[str], column: str) -> None:
+    """Refuses a text that no encoder reads, by its number among the different ones."""
+    for number, text in enumerate(dict.fromkeys(texts), start=1):
+        try:
+            clean_text(text)
+        except PacodiError as error:
+            raise PacodiError(
+                f"column {column!r}, text {number} ({text[:40]!r}): {error}"
+            ) from None
 
 
 def _repeat(part: WindowSet, times: int) -> WindowSet:

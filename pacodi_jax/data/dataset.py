@@ -156,7 +156,7 @@ def load(
     if not train.any():
         raise splits.no_window("train", length, fractions[0], len(parts))
     scaler = scalers.fit(table.values, train, scaling, table.channels)
-    cut = gaps.cuts(table)
+    cut = gaps.cuts(table, length)
     filled = gaps.fill(table.values, splits.edges(cut, parts), gap)
     starts = splits.part_starts(parts, cut, filled.broken, length, stride, fractions, paper)
     known = tuple(attributes.fit(name, table.static.loc[train, name]) for name in static)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from pacodi_jax.data.table import Table, surely_finite
+from pacodi_jax.errors import PacodiError
 
 
 class Filled(NamedTuple):
@@ -50,15 +51,27 @@ def add_rows(table: Table, max_gap: int | None) -> Table:
     )
 
 
-def cuts(table: Table) -> np.ndarray:
-    """``(T,)``: rows that do not follow the row before: a new series, a long gap, a new label."""
+def cuts(table: Table, length: int) -> np.ndarray:
+    """``(T,)``: rows that do not follow the row before: a new series, a long gap, a new label.
+
+    Raises:
+      PacodiError: for a static or text column that changes within every window of ``length`` rows.
+    """
     cut = np.zeros(len(table.values), bool)
     if table.positions is not None:
         cut[1:] = np.diff(table.positions) != 1
     cut[table.bounds[:-1]] = True
     for name in table.static.columns:
         codes, _ = pd.factorize(table.static[name])
-        cut[1:] |= np.diff(codes) != 0
+        changes = np.flatnonzero(np.diff(codes))
+        longest = int(np.diff(changes, prepend=-1, append=len(codes) - 1).max())
+        if longest < length <= np.diff(table.bounds).max():
+            raise PacodiError(
+                f"column {name!r} keeps one value for {longest} rows at most, so it changes within "
+                f"every window of length {length}: a static or text column must hold still there. "
+                "Shorten the window, or do not name the column in static or text"
+            )
+        cut[1 + changes] = True
     return cut
 
 

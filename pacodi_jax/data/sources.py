@@ -74,10 +74,10 @@ def read(
         return Source(made, "generated", "none needed", ".npy")
     if source in catalogue.CATALOGUE:
         return _from_catalogue(source, path, channels, every_channel)
+    if source == "tsfragment":
+        return _from_fragments(path or "", length, channels)
     if not path:
         raise PacodiError(f"source={source!r} needs path=, the file to read")
-    if source == "tsfragment":
-        return _from_fragments(Path(path), length, channels)
     files.check(path)
     if files.kind(path) in files.ARRAYS:
         return _from_array(Path(path), time, id, channels, static, text, missing)
@@ -116,7 +116,9 @@ def _from_catalogue(
     return Source(made, entry.url, entry.licence, files.kind(entry.file), left_out)
 
 
-def _from_fragments(path: Path, length: int, channels: Sequence[str] | None) -> Source:
+def _from_fragments(
+    path: str | os.PathLike[str], length: int, channels: Sequence[str] | None
+) -> Source:
     """Reads a file of TSFragment-600K: every row a ready-made window with its caption."""
     if channels:
         raise PacodiError("source='tsfragment' has one channel, OT: leave channels out")
@@ -127,7 +129,7 @@ def _from_fragments(path: Path, length: int, channels: Sequence[str] | None) -> 
     texts = pd.DataFrame({"Text": np.repeat(np.array(found.texts, object), length)})
     made = table.from_array(found.series[:, :, None], str(path))
     made = replace(made, channels=("OT",), columns=("OT", "Text"), static=texts)
-    home = f"https://huggingface.co/datasets/{tsfragment.DATASET} ({path.name})"
+    home = f"https://huggingface.co/datasets/{tsfragment.DATASET} ({Path(path).name})"
     return Source(made, home, "", ".csv", text="Text", rejected=found.rejected)
 
 

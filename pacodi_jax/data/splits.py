@@ -138,6 +138,7 @@ def no_window(part: str, length: int, share: float, rows: int) -> PacodiError:
     """The error for a part that holds no window."""
     return PacodiError(
         f"no window of length {length} fits into the {part} part: it gets {share:.0%} of {rows:,} "
-        "rows, less a gap of one window, cut where values are missing. Shorten the window, change "
-        "fractions or raise max_gap; for many short series take split='series'"
+        "rows, less a gap of one window, cut where values are missing or a static or text column "
+        "changes. Shorten the window, change fractions or raise max_gap; for many short series "
+        "take split='series'"
     )

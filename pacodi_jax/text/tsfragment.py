@@ -8,6 +8,7 @@ Ge et al., 2025, T2S, https://arxiv.org/abs/2505.02417.
 """
 
 import csv
+import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,12 +17,14 @@ from typing import NamedTuple
 import numpy as np
 
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.text.encoders.interface import clean_text
 
 DATASET = "WinfredGe/TSFragment-600K"
 MODEL, WIDTH = "text-embedding-3-large", 128
 _COLUMNS = ("Text", "TextEmbedding", "OT")
 _NAME = re.compile(r"embedding_cleaned_(?P<domain>.+)_(?P<length>\d+)\.csv")
-_SCALAR = re.compile(r"np\.float\d+\(([^()]*)\)")
+_SCALAR = re.compile(r"np\.(?:float|u?int)\d+\(([^()]*)\)")
+_NOTHING = re.compile(r"^\s*,|,\s*,|,\s*$")
 
 
 class Fragment(NamedTuple):
@@ -49,6 +52,29 @@ class Fragments(NamedTuple):
     rejected: tuple[Rejection, ...]
 
 
+def _advice(folder: str | Path) -> str:
+    """How to get the files."""
+    return (
+        f"Download https://huggingface.co/datasets/{DATASET} with `hf download {DATASET} "
+        f"--repo-type dataset --local-dir {folder}`."
+    )
+
+
+def _check_file(path: Path) -> None:
+    """Refuses a folder or a missing file, with what lies there and how to get the files."""
+    if path.is_file():
+        return
+    folder = path if path.is_dir() else path.parent
+    found = sorted(p.name for p in folder.glob("embedding_cleaned_*.csv") if p.is_file())
+    held = f"{', '.join(found) or 'no such file'} there"
+    if path.is_dir():
+        raise PacodiError(
+            f"{path} is a folder ({held}); name one file embedding_cleaned_<domain>_<length>.csv "
+            f"by --config.data.path. {_advice(folder)}"
+        )
+    raise PacodiError(f"{path} is missing ({held}). {_advice(folder)}")
+
+
 def locate(folder: str | Path, domain: str, length: int) -> Path:
     """Returns the path of a domain's file of a length.
 
@@ -56,13 +82,7 @@ def locate(folder: str | Path, domain: str, length: int) -> Path:
       PacodiError: if it is not there, with the command that downloads it.
     """
     path = Path(folder) / f"embedding_cleaned_{domain}_{length}.csv"
-    if not path.is_file():
-        held = sorted(found.name for found in Path(folder).glob("embedding_cleaned_*.csv"))
-        raise PacodiError(
-            f"{path} is missing ({', '.join(held) or 'no such file'} there). Download "
-            f"https://huggingface.co/datasets/{DATASET} with `hf download {DATASET} "
-            f"--repo-type dataset --local-dir {folder}`."
-        )
+    _check_file(path)
     return path
 
 
@@ -78,11 +98,14 @@ def numbers(text: str, count: int, name: str) -> np.ndarray:
     inner = text[1:-1]
     if "np." in inner:
         inner = _SCALAR.sub(r"\1", inner)
+    if "_" in inner or _NOTHING.search(inner):
+        raise ValueError(f"{name} holds an underscore, or nothing beside a comma")
     words = inner.replace(",", " ").split()
     if len(words) != count:
         raise ValueError(f"{name} holds {len(words)} numbers, not {count}")
     try:
-        values = np.fromiter(map(float, words), np.float32, count)
+        with np.errstate(over="ignore"):  # what is too large is not finite
+            values = np.fromiter(map(float, words), np.float32, count)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
     if not np.isfinite(values).all():
@@ -96,6 +119,10 @@ def _parse(row: int, fields: list[str], places: tuple[int, int, int], length: in
     text, vector, series = (fields[place] for place in places)
     if not text.strip() or "\ufffd" in text:
         raise ValueError("Text is empty" if not text.strip() else "Text is not UTF-8")
+    try:
+        clean_text(text)
+    except PacodiError as error:
+        raise ValueError(f"Text: {str(error).partition(';')[0]}") from None
     return Fragment(row, text, numbers(vector, WIDTH, _COLUMNS[1]), numbers(series, length, "OT"))
 
 
@@ -122,7 +149,7 @@ def _rows(reader: Iterator[list[str]]) -> Iterator[list[str] | str]:
 
 
 def stream(
-    path: str | Path,
+    path: str | os.PathLike[str],
     *,
     tolerance: int = 100,
     report: Callable[[Rejection], None] = lambda _: None,
@@ -135,14 +162,20 @@ def stream(
       report: called with every malformed row.
 
     Raises:
-      PacodiError: for a missing file, another name, a missing column or too many malformed rows.
+      PacodiError: for no path, a folder, a missing file, another name, a missing column or too many
+        malformed rows.
     """
+    if not path:
+        raise PacodiError(
+            "source='tsfragment' needs a file: give --config.data.path=FOLDER/embedding_cleaned_"
+            f"<domain>_<length>.csv (in Python, path=). {_advice('FOLDER')}"
+        )
     path = Path(path)
     named = _NAME.fullmatch(path.name)
+    if named is not None or path.is_dir():
+        _check_file(path)
     if named is None:
         raise PacodiError(f"{path.name} is not named embedding_cleaned_<domain>_<length>.csv.")
-    if not path.is_file():
-        locate(path.parent, named["domain"], int(named["length"]))
     length, rejected = int(named["length"]), 0
     with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
         rows = _rows(csv.reader(file))
@@ -164,7 +197,7 @@ def stream(
                     ) from None
 
 
-def read(path: str | Path, *, tolerance: int = 100) -> Fragments:
+def read(path: str | os.PathLike[str], *, tolerance: int = 100) -> Fragments:
     """Reads a whole file; see :func:`stream`.
 
     Raises:

@@ -145,6 +145,10 @@ def test_conditions_that_do_not_fit_are_refused(fragments):
         (np.full((4, 128), np.inf), "embedding 0 is not finite"),
         (np.zeros((3, 128)), "3 conditions for 4 windows"),
         ("two peaks", r"rows of 128 numbers; turn a text into one with Trained\.encode"),
+        ([[1.0, 2.0], [3.0]], "rows of 128 numbers"),
+        ([10**400] * 128, "rows of 128 numbers"),
+        ([1e300] * 128, "embedding 0 is not finite"),
+        (good + 1j, "rows of 128 numbers"),
     ):
         with pytest.raises(PacodiError, match=said):
             trained.sample(KEY, 4, condition)
@@ -199,6 +203,8 @@ def test_labels_condition_through_the_same_door(tmp_path):
     assert (levels["low"] < 0).sum() >= 15
     with pytest.raises(PacodiError, match="grade='middling' was not in train"):
         trained.recipe.condition({"grade": "middling"})
+    with pytest.raises(PacodiError, match=r"'high'; give a mapping .* columns \['grade'\]"):
+        trained.recipe.condition("high")
     with pytest.raises(PacodiError, match="trained without texts"):
         trained.encode("two peaks")
 
@@ -263,6 +269,9 @@ def test_the_oracle_is_named_on_the_screen_and_in_the_files(captioned, capsys, m
         (("--mode=all", "--text=up", "--config.text.encoder="), "set --config.text.encoder"),
         (("--mode=train", "--text=up"), "--mode=train draws none"),
         (("--mode=evaluate", "--text=up"), "--mode=evaluate draws none"),
+        (("--mode=all", "--text=it is a"), "'it is a' says nothing of the series; say what"),
+        (("--mode=all", "--text=up", "--samples=-1"), "--samples=-1; accepted: 1, 2, 3"),
+        (("--mode=train", "--config.data.path="), "--config.data.path=FOLDER/embedding_cleaned_"),
     ],
 )
 def test_a_text_that_nothing_comes_of_is_refused_before_training(tmp_path, capsys, arguments, said):
@@ -317,7 +326,8 @@ def test_a_caption_at_the_command_line_becomes_a_table_and_a_picture(fragments, 
         (("--text=\x00\x07 ...",), "the text is empty"),
         (("--text=" + "up " * 10_000,), "the text has 10000 words"),
         (("--text=never seen", "--config.text.encoder=precomputed"), "no vector for 'never seen'"),
-        (("--text=up", "--config.text.encoder=hashd"), "hashed"),
+        (("--text=up", "--config.text.encoder=hashd"), "accepted: '' (none), endpoint, hashed"),
+        (("--text=up", "--samples=-1"), "--samples=-1; accepted: 1, 2, 3"),
         (("--text=up", "--config.text.encoder=hashed"), "trained with text encoder 'served/"),
         (("--text=up", "--config.text.url=nowhere"), "is no web address"),
         (("--text=up", "--config.data.path=nowhere.csv"), "nowhere.csv is not named"),
@@ -343,6 +353,18 @@ def test_texts_and_labels_together_and_vectors_without_a_file_are_refused():
     config.data.update({"static": (), "source": "etth1"})
     with pytest.raises(PacodiError, match="'precomputed' is for config"):
         main.configuration.validate(config)
+
+
+def test_a_column_of_texts_that_nothing_reads_is_refused():
+    config = common.get_config("size=tiny", source="table", path="t.csv").unlock()
+    config.data.text = "caption"
+    with pytest.raises(PacodiError, match=r"config\.data\.text='caption'.*config\.text\.encoder"):
+        main.configuration.validate(config)
+
+
+def test_windows_are_loaded_for_a_picture_without_encoding_a_text(fragments, monkeypatch):
+    monkeypatch.setattr(run, "build_encoder", None)
+    assert len(run.load_windows(tiny(settings(fragments[1]).unlock(), 30)).train) == 62
 
 
 @pytest.mark.parametrize("mode", ["none", "generated", "oracle"])

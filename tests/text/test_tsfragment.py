@@ -43,7 +43,13 @@ def test_a_file_in_the_published_format_is_read_whole(write):
 
 
 @pytest.mark.parametrize(
-    "text", ["[1.0, -2e3, 3]", "[ 1.  -2000. \n 3.]", "[np.float64(1.0), np.float64(-2000.0), 3.0]"]
+    "text",
+    [
+        "[1.0, -2e3, 3]",
+        "[ 1.  -2000. \n 3.]",
+        "[np.float64(1.0), np.float64(-2000.0), 3.0]",
+        "[np.int64(1), np.float32(-2000.0), np.uint8(3)]",
+    ],
 )
 def test_lists_arrays_and_scalars_of_numpy_parse_alike(text):
     np.testing.assert_array_equal(tsfragment.numbers(text, 3, "OT"), [1.0, -2000.0, 3.0])
@@ -56,9 +62,14 @@ def test_lists_arrays_and_scalars_of_numpy_parse_alike(text):
         (5, "__import__('os').system('true')", "OT is not a list"),
         (5, str(["x"] * 24), "OT: could not convert"),
         (5, str([float("nan")] * 24), "OT holds a value that is not finite"),
+        (5, str([1e300] * 24), "OT holds a value that is not finite"),
+        (5, "[1.0,," + "1.0, " * 22 + "1.0]", "OT holds an underscore, or nothing beside a comma"),
+        (5, "[1_0, " + "1.0, " * 22 + "1.0]", "OT holds an underscore"),
         (4, "[" + "1e999 " * 128 + "]", "TextEmbedding holds a value that is not finite"),
         (4, "", "TextEmbedding is not a list"),
         (3, "  ", "Text is empty"),
+        (3, "...", "Text: the text is empty"),
+        (3, "up " * 1500, "Text: the text has 1500 words"),
     ],
 )
 def test_malformed_rows_are_left_out_and_reported_by_number(write, column, value, said):
@@ -136,6 +147,17 @@ def test_a_missing_file_names_the_data_set(write):
         tsfragment.locate(folder, "traffic", 96)
     with pytest.raises(PacodiError, match=r"embedding_cleaned_ETTh1_24\.csv there"):
         tsfragment.read(folder / "embedding_cleaned_traffic_96.csv")
+
+
+def test_a_folder_is_called_a_folder_and_no_path_names_the_setting(tmp_path):
+    (tmp_path / "embedding_cleaned_ETTh1_24.csv").mkdir()
+    for path in (tmp_path, tmp_path / "embedding_cleaned_ETTh1_24.csv"):
+        with pytest.raises(PacodiError, match=r"is a folder \(no such file there\).*hf download"):
+            tsfragment.read(path)
+    with pytest.raises(PacodiError, match="is a folder"):
+        tsfragment.locate(tmp_path, "ETTh1", 24)
+    with pytest.raises(PacodiError, match=r"--config\.data\.path=.*hf download WinfredGe"):
+        tsfragment.read("")
 
 
 def test_its_vectors_serve_as_an_encoder(write):

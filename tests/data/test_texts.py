@@ -1,0 +1,45 @@
+"""Columns of texts and labels that cannot be used are named, with what is wrong with them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pacodi_jax import data
+from pacodi_jax.data.captioned import with_texts
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.text.encoders.hashed import Hashed
+
+LENGTH = 8
+
+
+def _load(tmp_path, captions, **roles):
+    frame = pd.DataFrame({"value": np.sin(np.arange(len(captions))), "caption": captions})
+    frame.to_csv(tmp_path / "told.csv", index=False)
+    return data.load("table", path=tmp_path / "told.csv", length=LENGTH, **roles)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("...", r"column 'caption', text 2 \('...'\): the text is empty"),
+        ("up " * 1500, r"text 2 \('up up .*'\): the text has 1500 words"),
+        ("it is a", r"text 2 \('it is a'\): the text 'it is a' says nothing"),
+    ],
+)
+def test_a_text_that_cannot_be_read_is_named_by_column_and_number(tmp_path, text, said):
+    told = ["it rises"] * 40 + [text] * 40 + ["it falls"] * 120
+    found = _load(tmp_path, told, text="caption")
+    with pytest.raises(PacodiError, match=said):
+        with_texts(found, Hashed(width=64), column="caption", phrasings=1, seed=0)
+
+
+@pytest.mark.parametrize("role", [{"text": "caption"}, {"static": ("caption",)}])
+def test_a_column_that_changes_within_every_window_is_named(tmp_path, role):
+    told = [f"number {row // 5}" for row in range(200)]
+    with pytest.raises(PacodiError, match=r"column 'caption' keeps one value for 5 rows at most"):
+        _load(tmp_path, told, **role)
+
+
+def test_a_column_that_holds_still_for_one_window_is_enough(tmp_path):
+    told = [f"number {row // LENGTH}" for row in range(50 * LENGTH)]
+    assert len(_load(tmp_path, told, text="caption").train) > 0

@@ -16,8 +16,9 @@ import numpy as np
 
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.metrics.conditional import mse, wape
+from pacodi_jax.models.replies import Replies
 from pacodi_jax.text.encoders.interface import clean_text
-from pacodi_jax.text.service import Service, post
+from pacodi_jax.text.service import Refusal, Service, post
 
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
 _LARGEST = int(np.finfo(np.float32).max)
@@ -29,6 +30,8 @@ _QUESTION = (
     "Write a time series of {length} equally spaced values. Values usually lie between {low:.4g} "
     "and {high:.4g}. Description: {text}"
 )
+_TEXT_REFUSED = frozenset({400, 422})  # what a filter of contents answers
+_PATIENCE = 3
 _AGAIN = "That was not a JSON array of exactly {length} finite numbers ({reason}). Reply again."
 
 
@@ -78,30 +81,8 @@ def parse(reply: str, length: int) -> np.ndarray:
     return np.array(values, dtype=np.float64)
 
 
-class _Cache:
-    """Replies by request, one JSON line each; a last line cut short is left out."""
-
-    def __init__(self, path: Path):
-        self._path = path
-        self._replies: dict[str, str] = {}
-        path.parent.mkdir(parents=True, exist_ok=True)
-        held = path.read_bytes() if path.exists() else b""
-        self._cut_short = bool(held) and not held.endswith(b"\n")
-        for line in held.splitlines():
-            try:
-                entry = json.loads(line)
-                self._replies[entry["key"]] = str(entry["reply"])
-            except (ValueError, KeyError, TypeError):
-                continue
-
-    def get(self, key: str) -> str | None:
-        return self._replies.get(key)
-
-    def put(self, key: str, reply: str) -> None:
-        self._replies[key] = reply
-        with self._path.open("a") as file:
-            file.write("\n" * self._cut_short + json.dumps({"key": key, "reply": reply}) + "\n")
-        self._cut_short = False
+class _Silence(ValueError):
+    """The service would not answer one text, and says why."""
 
 
 class Chat:
@@ -135,16 +116,21 @@ class Chat:
         self._service, self._model, self._length = service, model, length
         self._low, self._high, self._tries = low, high, tries
         self._temperature = temperature
-        self._cache = _Cache(Path(cache))
+        self._cache = Replies(Path(cache))
+        self._heard = False
 
     def draw(self, texts: Sequence[str]) -> Answers:
         """Asks for every text's series; replies in the cache are not asked for again.
 
+        A text that the service refuses (status 400 or 422, or a message without content) is a
+        failure of that text.
+
         Raises:
-          PacodiError: if the service fails; what was answered so far stays in the cache.
+          PacodiError: if the service fails, or refuses the first three texts; what was answered so
+            far stays in the cache.
         """
         series = np.full((len(texts), self._length), np.nan)
-        failures = []
+        failures: list[Failure] = []
         for number, text in enumerate(texts):
             try:
                 series[number] = self._answer(clean_text(text))
@@ -152,6 +138,11 @@ class Chat:
                 raise
             except ValueError as error:
                 failures.append(Failure(number, str(error)))
+            if len(failures) >= _PATIENCE and not self._heard:
+                raise PacodiError(
+                    f"none of the first {len(failures)} texts was answered, the last for: "
+                    f"{failures[-1].reason} Check the service and the model's name."
+                )
         return Answers(series, tuple(failures))
 
     def _answer(self, text: str) -> np.ndarray:
@@ -183,29 +174,43 @@ class Chat:
             "temperature": self._temperature,
         }
         key = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
-        if (known := self._cache.get(key)) is not None:
-            return known
-        answer = post(self._service, "/chat/completions", body)
+        reply = self._cache.get(key)
+        if reply is None:
+            reply = self._ask(body)
+            self._cache.put(key, reply)
+        self._heard = True
+        return reply
+
+    def _ask(self, body: dict[str, Any]) -> str:
         try:
-            reply = answer["choices"][0]["message"]["content"]
-            reply = "" if reply is None else reply  # a model that refuses says nothing
-        except (KeyError, TypeError, IndexError):
-            reply = None
-        if not isinstance(reply, str):
+            answer = post(self._service, "/chat/completions", body)
+        except Refusal as error:
+            if error.status not in _TEXT_REFUSED:
+                raise
+            raise _Silence(str(error)) from None
+        try:
+            message = dict(answer["choices"][0]["message"])
+        except (KeyError, TypeError, IndexError, ValueError):
             raise PacodiError(
                 f"{self._service.url} answered without a message; is it an OpenAI-compatible chat "
                 "service?"
-            )
-        self._cache.put(key, reply)
-        return reply
+            ) from None
+        if not isinstance(message.get("content", 0), str | None):
+            raise _Silence("the message has no text.")
+        return message["content"] or ""  # a model that refuses says nothing
 
 
 def score(real: np.ndarray, answers: Answers) -> Score:
     """Scores the usable answers against the windows ``(N, L)`` that their captions describe.
 
     Raises:
-      PacodiError: if no answer was usable.
+      PacodiError: if the windows have another shape than the answers, or no answer was usable.
     """
+    if np.shape(real) != answers.series.shape:
+        raise PacodiError(
+            f"the windows have shape {np.shape(real)}, the answers {answers.series.shape}; give "
+            "the windows (N, L) whose captions were asked."
+        )
     usable = np.isfinite(answers.series).all(axis=1)
     if not usable.any():
         raise PacodiError(

@@ -40,6 +40,14 @@ class Service(NamedTuple):
     wait: Callable[[float], None] = time.sleep
 
 
+class Refusal(PacodiError):
+    """A service that answered with a status which asking again will not change."""
+
+    def __init__(self, message: str, status: int):
+        super().__init__(message)
+        self.status = status
+
+
 class _Passing(Exception):
     """A failure that may pass by itself, with the pause that the service asked for."""
 
@@ -120,7 +128,7 @@ def _refusal(service: Service, error: urllib.error.HTTPError) -> Exception:
         403: f" The key in {service.key_variable} may not use this.",
         404: " Check the url and the model's name.",
     }.get(error.code, "")
-    return PacodiError(f"{service.url} refused: {reason}.{hint}")
+    return Refusal(f"{service.url} refused: {reason}.{hint}", error.code)
 
 
 def _attempt(service: Service, request: urllib.request.Request) -> Any:
@@ -151,7 +159,7 @@ def post(service: Service, path: str, body: Mapping[str, Any]) -> Any:
     5xx are tried again; redirects are not followed and the key appears in no message.
 
     Raises:
-      PacodiError: for a bad address, a refusal, or when every attempt failed.
+      PacodiError: for a bad address, a refusal (``Refusal``), or when every attempt failed.
     """
     request = _request(service, path, body)
     reason = "it was never asked"

@@ -140,11 +140,60 @@ def test_a_model_that_says_nothing_costs_one_text_and_not_the_run(make, loopback
     np.testing.assert_array_equal(answers.series[1], [1, 2, 3])
 
 
-@pytest.mark.parametrize("body", [{"choices": []}, {"choices": [{"message": {}}]}, [], None])
+@pytest.mark.parametrize("body", [{"choices": []}, {"choices": [{"message": "up"}]}, [], None])
 def test_another_kind_of_service_is_named(make, loopback, body):
     loopback.replies = [Reply(body)]
     with pytest.raises(PacodiError, match="OpenAI-compatible chat"):
         make().draw(["rise"])
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        Reply({"error": "filtered"}, status=400),
+        Reply({"error": "filtered"}, status=422),
+        Reply({"choices": [{"message": {"role": "assistant"}}]}),
+    ],
+)
+def test_a_text_that_the_service_refuses_is_a_failure_of_that_text(make, loopback, refusal):
+    loopback.replies = [refusal, refusal, *[_said("[1, 2, 3]")] * 2, *[refusal] * 4]
+    answers = make().draw(["rise", "fall", "flat", "wave", "one", "two", "three", "four"])
+    assert [failure.number for failure in answers.failures] == [0, 1, 4, 5, 6, 7]
+    assert "status 4" in answers.failures[0].reason or "no text" in answers.failures[0].reason
+    np.testing.assert_array_equal(answers.series[2:4], [[1, 2, 3]] * 2)
+
+
+def test_a_service_that_refuses_the_first_three_texts_is_named(make, loopback):
+    loopback.replies = [Reply({"error": "no such model"}, status=400)]
+    with pytest.raises(PacodiError, match=r"none of the first 3 texts was answered.*no such model"):
+        make().draw(["rise", "fall", "flat", "wave"])
+    assert len(loopback.requests) == 3
+
+
+def test_a_refusal_that_concerns_no_text_stops_the_run(make, loopback):
+    loopback.replies = [_said("[1, 2, 3]"), Reply(status=401)]
+    with pytest.raises(PacodiError, match="status 401"):
+        make().draw(["rise", "fall"])
+
+
+def test_a_cache_that_is_no_file_is_named(make, tmp_path):
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path, tmp_path / "file" / "replies.jsonl"):
+        with pytest.raises(PacodiError, match=r"cache='.*cannot be used"):
+            make(cache=path)
+
+
+def test_a_line_of_endless_nesting_in_the_cache_is_left_out(make, loopback, tmp_path):
+    loopback.replies = [_said("[1, 2, 3]")]
+    (tmp_path / "replies.jsonl").write_text("[" * 100_000 + "\n")
+    answers = make(cache=tmp_path / "replies.jsonl").draw(["rise"])
+    np.testing.assert_array_equal(answers.series, [[1, 2, 3]])
+
+
+def test_windows_of_another_shape_are_not_scored():
+    answers = Answers(np.zeros((2, 3)), ())
+    with pytest.raises(PacodiError, match=r"shape \(5, 3\), the answers \(2, 3\)"):
+        chat.score(np.ones((5, 3)), answers)
 
 
 def test_empty_text_and_a_senseless_scale_are_refused(make):

@@ -87,6 +87,12 @@ class Loopback:
         return Handler
 
 
+@pytest.fixture(autouse=True)
+def empty_cache(monkeypatch, tmp_path):
+    """Every test begins without kept vectors."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty_cache"))
+
+
 @pytest.fixture
 def loopback(monkeypatch):
     monkeypatch.setenv("no_proxy", "127.0.0.1")

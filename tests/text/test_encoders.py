@@ -139,8 +139,8 @@ def test_minilm_matches_sentence_transformers(minilm):
 
 
 def test_minilm_vector_does_not_depend_on_its_batch(minilm):
-    alone = minilm.encode([REQUEST])
-    among = minilm.encode(["short", REQUEST, "a much longer text " * 12])[1:2]
+    alone = minilm._read([REQUEST])
+    among = minilm._read(["short", REQUEST, "a much longer text " * 12])[1:2]
     np.testing.assert_allclose(alone, among, atol=1e-6)
 
 
@@ -165,6 +165,10 @@ def test_clausewise_vectors_estimate_the_kernel_mean(minilm, minilm_clauses):
     assert first @ second == pytest.approx(expected, abs=0.15)
     joined = minilm_clauses.encode([". ".join(texts) + "."])[0]
     np.testing.assert_allclose(joined, minilm_clauses.encode(texts).mean(axis=0), atol=1e-6)
+
+
+def test_a_clause_of_small_words_does_not_spoil_a_text(minilm_clauses):
+    assert np.isfinite(minilm_clauses.encode(["There it is, a rise"])).all()
 
 
 def test_clausewise_features_never_change(minilm_clauses):

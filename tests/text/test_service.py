@@ -131,10 +131,10 @@ def _embeddings(rows):
 def test_endpoint_orders_by_index_and_asks_equal_texts_once(loopback):
     loopback.replies = [_embeddings([(1, [3.0, 4.0]), (0, [1.0, 2.0])])]
     encoder = Endpoint(service=loopback.service(), model="m", width=2, cut=True)
-    np.testing.assert_array_equal(encoder.encode(["b", "a", "b"]), [[3, 4], [1, 2], [3, 4]])
+    np.testing.assert_array_equal(encoder.encode(["up", "dip", "up"]), [[1, 2], [3, 4], [1, 2]])
     assert loopback.requests[0][2] == {
         "model": "m",
-        "input": ["a", "b"],
+        "input": ["up", "dip"],
         "encoding_format": "float",
         "dimensions": 2,
     }
@@ -156,6 +156,9 @@ def test_endpoint_splits_many_texts_into_requests(loopback):
         (_embeddings([(0, [1.0, float("nan")])]), "not finite"),
         (_embeddings([(0, ["a", "b"])]), "OpenAI-compatible"),
         (_embeddings([]), "OpenAI-compatible"),
+        (_embeddings([(0, [10**400, 1.0])]), "OpenAI-compatible"),
+        (_embeddings([(0, [1e300, 1.0])]), "not finite"),
+        (_embeddings([(float("inf"), [1.0, 1.0])]), "OpenAI-compatible"),
         (Reply({"data": None}), "OpenAI-compatible"),
         (Reply([]), "OpenAI-compatible"),
     ],

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.text.encoders import kept
 from pacodi_jax.text.encoders.interface import check_vectors, clean_text, served_identity
 from pacodi_jax.text.service import Service, post
 
@@ -32,18 +33,16 @@ class Endpoint:
         self.identity = served_identity(model, width)
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Returns the vectors of ``texts``, float32 ``(N, width)``; equal texts are asked once.
+        """Returns the vectors of ``texts``, float32 ``(N, width)``; a text is asked for once.
+
+        What was answered is kept for the next run, by address, model and width.
 
         Raises:
           PacodiError: if the service fails or answers with something else.
         """
         cleaned = [clean_text(text) for text in texts]
-        unique = sorted(set(cleaned))
-        vectors = [np.zeros((0, self.width), dtype=np.float32)]
-        for first in range(0, len(unique), _BATCH):
-            vectors.append(self._ask(unique[first : first + _BATCH]))
-        place = {text: number for number, text in enumerate(unique)}
-        return np.concatenate(vectors)[[place[text] for text in cleaned]]
+        space = f"{self.identity}/{self._service.url}"
+        return kept.encode(cleaned, self._ask, space=space, width=self.width, block=_BATCH)
 
     def _ask(self, texts: list[str]) -> np.ndarray:
         body: dict[str, Any] = {"model": self._model, "input": texts, "encoding_format": "float"}

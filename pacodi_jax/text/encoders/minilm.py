@@ -19,6 +19,7 @@ import numpy as np
 from safetensors.numpy import load_file
 
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.text.encoders import kept
 from pacodi_jax.text.encoders.bert import embed, stack
 from pacodi_jax.text.encoders.interface import clean_text
 
@@ -88,11 +89,14 @@ class MiniLM:
         self.identity = f"minilm/v{_VERSION}/width={self.width}/sha256={digest}"
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Returns unit vectors, float32 ``(N, 384)``; equal texts are read once."""
-        cleaned = [clean_text(text) for text in texts]
-        unique = sorted(set(cleaned))
-        place = {text: number for number, text in enumerate(unique)}
-        return self._read(unique)[[place[text] for text in cleaned]]
+        """Returns unit vectors, float32 ``(N, 384)``; a text is read once, and kept."""
+        return self.encode_clean([clean_text(text) for text in texts])
+
+    def encode_clean(self, texts: Sequence[str]) -> np.ndarray:
+        """Returns unit vectors of clean texts, which may be parts of a text that say little."""
+        return kept.encode(
+            texts, self._read, space=self.identity, width=self.width, block=8 * _BATCH
+        )
 
     def _read(self, texts: list[str]) -> np.ndarray:
         """Reads texts in batches of like length, padded to few shapes so that few compile."""

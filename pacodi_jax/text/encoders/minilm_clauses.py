@@ -59,7 +59,7 @@ class MiniLMClauses:
         parts = [clauses(clean_text(text)) for text in texts]
         unique = sorted({part for text in parts for part in text if any(map(str.isalnum, part))})
         place = {part: number for number, part in enumerate(unique)}
-        phase = self._minilm.encode(unique) @ self._directions
+        phase = self._minilm.encode_clean(unique) @ self._directions
         features = (
             np.concatenate([np.cos(phase), np.sin(phase)], axis=1) * (2.0 / self.width) ** 0.5
         )

@@ -51,31 +51,31 @@ def _volatility(wanted: str) -> Callable[[np.ndarray, properties.Statistics], bo
 REQUESTS = {
     "up": Request(
         (
-            "Overall there is an upward trend.",
+            "The data show an upward trend.",
             "The series shows a strong rise.",
-            "Overall the series rises.",
+            "This series rises throughout.",
             "The whole series goes up.",
-            "Overall the series increases strongly.",
+            "This series increases strongly throughout.",
         ),
         ("a clear upward trend", "values go up over time", "a series that is increasing"),
         _direction("up"),
     ),
     "down": Request(
         (
-            "Overall there is a downward trend.",
+            "The data show a downward trend.",
             "The series shows a strong decline.",
-            "Overall the series falls.",
+            "This series falls throughout.",
             "The whole series goes down.",
-            "Overall the series decreases strongly.",
+            "This series decreases strongly throughout.",
         ),
         ("a clear downward trend", "values go down over time", "a series that is decreasing"),
         _direction("down"),
     ),
     "flat": Request(
         (
-            "Overall there is no trend.",
+            "The data show no trend.",
             "The series shows a flat course.",
-            "Overall the series stays flat.",
+            "This series stays flat throughout.",
             "The whole series neither rises nor falls.",
             "The series shows a flat trend.",
         ),
@@ -107,7 +107,7 @@ REQUESTS = {
     "high volatility": Request(
         (
             "It shows high volatility.",
-            "The series has very high volatility.",
+            "The data have very high volatility.",
             "The line looks rough.",
             "It looks like a very rough curve.",
             "It shows very high volatility.",
@@ -118,7 +118,7 @@ REQUESTS = {
     "low volatility": Request(
         (
             "It shows low volatility.",
-            "The series has very low volatility.",
+            "The data have very low volatility.",
             "The line looks smooth.",
             "It looks like a very smooth curve.",
             "It shows very low volatility.",

@@ -15,9 +15,9 @@ from pacodi_jax import run
 from pacodi_jax.pictures import SYNTHETIC
 
 SENTENCES = (
-    "Overall the series rises.",
+    "This series rises throughout.",
     "The whole series goes down.",
-    "Overall the series stays flat.",
+    "This series stays flat throughout.",
     "A slow rise, then a sharp drop near the end.",
     "It shows one peak in the middle.",
     "The series has two clear peaks.",

@@ -22,10 +22,10 @@ from pacodi_jax.text.segments import Segment
 Detail = Literal["full", "drawn"]
 
 _PLACE_EDGES = (0.06, 0.26, 0.43, 0.57, 0.74, 0.9)
-_FULL_SHARE = 0.4
+_FULL_SHARE = 0.2
 #: How readily a short caption mentions a fact, 1 where nothing is said here.
-_READINESS = {"trend": 3.0, "story": 2.0, "volatility": 2.0, "peaks": 2.0}
-_STRIKING = 6.0  # times so readily where there are two peaks or dips, or more
+_READINESS = {"trend": 6.0, "story": 2.0, "volatility": 4.0, "peaks": 6.0}
+_STRIKING = 4.0  # times so readily where there are two peaks or dips, or more
 _EDGE_SHARE = 0.4
 _WHOLE_SHARE = 0.7
 _PLACED_SHARE = 0.75
@@ -211,7 +211,7 @@ def _chosen(words: _Words, facts: Facts, detail: Detail) -> list[str]:
         return words.shuffled(everything)
     keys = {name: words.chance() ** (1.0 / _readiness(name, facts)) for name in _TELLERS}
     few = sorted(keys, key=keys.__getitem__, reverse=True)
-    return few[: 1 + int(words.chance() ** 3 * (len(few) - 1))]
+    return few[: 1 + int(words.chance() ** 4 * (len(few) - 1))]
 
 
 def word(facts: Facts, phrasing_seed: int, *, split: Split, detail: Detail) -> str:
@@ -241,9 +241,9 @@ def caption(
       phrasing_seed: picks the phrasing.
       statistics: the channel's yardsticks, ``properties.fit`` of its train windows.
       split: which sentence frames to use; those of ``"held_out"`` are never trained on.
-      detail: ``"full"`` tells every fact; ``"drawn"`` does in two captions of five and tells one
-        or more facts picked by the seed in the others, so that partial requests are familiar:
-        often a single one, and readily what people ask for and what stands out.
+      detail: ``"full"`` tells every fact; ``"drawn"`` does in one caption of five and tells one or
+        more facts picked by the seed in the others, so that partial requests are familiar:
+        mostly a single one, and readily what people ask for and what stands out.
 
     Returns:
       One or more sentences.

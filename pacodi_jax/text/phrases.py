@@ -112,7 +112,7 @@ FRAMES = {
             "On average it is {x}",
             "A level that is {x}",
         ),
-        ("The average level is {x}", "The overall level is {x}"),
+        ("The average level is {x}", "Its typical level is {x}"),
     ),
     "start": Frames(
         ("It starts {x}", "It begins {x}", "Starting {x}", "The start is {x}"),
@@ -140,19 +140,19 @@ FRAMES = {
     ),
     "spread": Frames(
         ("It covers a {x} range", "The range is {x}", "Values span a {x} range", "A {x} range"),
-        ("The values cover a {x} range", "Its range is {x}"),
+        ("The values cover a {x} range", "It moves within a {x} range"),
     ),
     "trend_noun": Frames(
         ("{X}", "{X} overall", "There is {x} overall", "It shows {x}", "A series with {x}"),
-        ("Overall there is {x}", "The series shows {x}"),
+        ("The data show {x}", "The series shows {x}"),
     ),
     "trend_verb": Frames(
         ("Overall it {x}", "The series {x} overall", "It {x}", "A series that {x}"),
-        ("Overall the series {x}", "The whole series {x}"),
+        ("This series {x} throughout", "The whole series {x}"),
     ),
     "volatility_noun": Frames(
         ("{X}", "With {x}", "It has {x}", "A series with {x}"),
-        ("It shows {x}", "The series has {x}"),
+        ("It shows {x}", "The data have {x}"),
     ),
     "volatility_adjective": Frames(
         ("The curve is {x}", "A {x} curve", "The line is {x}"),

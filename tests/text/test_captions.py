@@ -7,6 +7,7 @@ from pacodi_jax.errors import PacodiError
 from pacodi_jax.text import captions, phrases, properties
 from pacodi_jax.text.captions import caption, word
 from pacodi_jax.text.clauses import clauses, stem
+from pacodi_jax.text.encoders.hashed import Hashed
 from pacodi_jax.text.facts import measure
 from pacodi_jax.text.vocabulary import familiarity
 
@@ -26,8 +27,9 @@ def test_this_caption_never_changes():
 
 
 def test_seeds_vary_the_phrasing(windows, statistics):
-    told = {caption(windows[0], seed, statistics=statistics) for seed in range(50)}
-    assert len(told) > 45
+    for detail, least in (("full", 49), ("drawn", 30)):
+        told = {caption(windows[0], s, statistics=statistics, detail=detail) for s in range(50)}
+        assert len(told) > least
 
 
 def test_held_out_clauses_are_never_trained_on(windows, statistics):
@@ -47,10 +49,22 @@ def test_every_fact_has_frames_of_both_splits_with_the_same_slots(fact):
     assert len(slots) == 1
 
 
+@pytest.mark.parametrize("fact", phrases.FRAMES)
+def test_no_held_out_frame_reads_as_a_trained_one_to_the_hashed_encoder(fact):
+    slots = {"x": "high", "X": "High", "n": "two", "N": "Two", "p": "late"}
+    slots |= dict(zip("abcde", ("low", "normal", "high", "very low", "very high"), strict=True))
+    trained, held_out = (
+        Hashed().encode([frame.format(**slots) for frame in frames])
+        for frames in phrases.FRAMES[fact]
+    )
+    assert (held_out @ trained.T).max() < 0.98
+
+
 def test_drawn_captions_tell_one_to_all_facts(windows, statistics):
     counts = [text.count(". ") + 1 for text in _all(windows, statistics)]
     assert min(counts) == 1
-    assert np.mean(np.array(counts) >= 10) > 0.4
+    assert 0.2 < np.mean(np.array(counts) >= 10) < 0.4
+    assert 0.35 < np.mean(np.array(counts) == 1) < 0.55
 
 
 def test_full_captions_tell_every_fact(windows, statistics):
@@ -92,7 +106,7 @@ def test_unsure_counts_are_hedged(windows, statistics):
 
 def test_brief_captions_may_count_peaks_without_placing_them(windows, statistics):
     facts = next(f for f in (measure(w, statistics) for w in windows) if len(f.peaks.places) == 2)
-    told = {word(facts, seed, split="train", detail="drawn") for seed in range(400)}
+    told = [word(facts, seed, split="train", detail="drawn") for seed in range(400)]
     alone = [text for text in told if re.fullmatch(r"[^.]*two (clear )?peaks( [^.]*)?\.", text)]
     bare = [text for text in alone if text.endswith("peaks.")]
     assert 0.2 < len(bare) / len(alone) < 0.8

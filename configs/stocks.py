@@ -2,7 +2,10 @@
 
     python -m pacodi_jax.main --config=configs/stocks.py --workdir=runs/stocks
 
-Two CPU cores: time not measured, memory not measured. Scores: not measured.
+Two CPU cores, one of them used: about a quarter of an hour of training, 2.1 GB with the scoring.
+Scores against train windows, mean of 5 seeds, the floor (real against other real windows) in
+brackets: Context-FID 0.029 (0.014), discriminative 0.007 (0.011), predictive 0.045 (0.045),
+correlational 0.006 (0.006).
 """
 
 from ml_collections import ConfigDict

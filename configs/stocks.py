@@ -2,7 +2,7 @@
 
     python -m pacodi_jax.main --config=configs/stocks.py --workdir=runs/stocks
 
-Two CPU cores, one of them used: about a quarter of an hour of training, 2.1 GB with the scoring.
+Two CPU cores: about a quarter of an hour of training on one of them, 2.1 GB with the scoring.
 Scores against train windows, mean of 5 seeds, the floor (real against other real windows) in
 brackets: Context-FID 0.029 (0.014), discriminative 0.007 (0.011), predictive 0.045 (0.045),
 correlational 0.006 (0.006).

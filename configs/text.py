@@ -12,7 +12,7 @@ through a service of the model that made them:
     … --mode=sample --text="…" \
         --config.text.encoder=endpoint --config.text.url=https://api.openai.com/v1
 
-Two CPU cores: time not measured, memory not measured. Scores: not measured.
+Two CPU cores: a quarter of an hour of training on one of them. Scores: docs/text.md.
 """
 
 from ml_collections import ConfigDict
@@ -33,4 +33,6 @@ def get_config(arguments: str = "") -> ConfigDict:
         config.text.update({"width": 128, "cut": True})
     else:
         config.text.encoder = "hashed"
+    # What a short text says is learned from few examples at a time: larger batches than elsewhere.
+    config.train.update({"steps": 12_000, "batch": 128, "learning_rate": 2e-3})
     return config.lock()

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 
 from pacodi_jax import wiener
@@ -21,7 +22,7 @@ from pacodi_jax.solvers import SOLVERS, StepRule, time_grid
 from pacodi_jax.types import Array, Quadratures, Schedule
 from pacodi_jax.wiener import Moments
 
-_BORROWED = 3000
+_BORROWED = 3000  # training windows, evenly spread, whose level and scale ``oracle`` keeps
 
 
 class Architecture(NamedTuple):
@@ -79,9 +80,15 @@ def fit(mode: str, windows: Array, condition: Array | None = None) -> tuple[Stat
     """
     coding = statistics.encoder(mode, windows)
     spectra = jax.jit(jax.vmap(coding.encode))(windows)
-    borrowed = jax.vmap(coding.real)(windows[:_BORROWED]) if mode == "oracle" else None
+    borrowed = jax.vmap(coding.real)(windows[_donors(len(windows))]) if mode == "oracle" else None
     scale = None if condition is None else (condition.mean(0), jnp.maximum(condition.std(), 1e-6))
     return coding, Fitted(wiener.fit(spectra), coding.level, borrowed, scale)
+
+
+def _donors(count: int) -> np.ndarray:
+    """At most ``_BORROWED`` of ``count`` rows: all of them, or evenly spread over the whole."""
+    kept = min(count, _BORROWED)
+    return np.arange(kept) * count // kept
 
 
 def make_schedule(settings: Settings) -> Schedule:

@@ -24,6 +24,7 @@ from pacodi_jax.wiener import Moments
 PARAMETERISATIONS = ("wiener", "noise")
 LOSSES = ("velocity", "noise")
 WEIGHTINGS = ("simple", "elbo")
+_DONOR = 0xD0  # folded into a window's key for its donor; its draw splits the same key in two
 
 
 class Process(NamedTuple):
@@ -225,7 +226,7 @@ class SpectralDiffusion:
           count: how many.
           condition: ``(count, E)``, a row for each window.
           borrowed: under ``oracle``, the mean and scale ``(count, C)`` that the windows shall
-            wear; by default those of training windows in turn.
+            wear; by default those of training windows drawn at random, with replacement.
         """
         devices = jax.local_devices()
         size = -(-min(self.sampler.block, count) // len(devices)) * len(devices)
@@ -236,7 +237,7 @@ class SpectralDiffusion:
             rows = jax.device_put(rows, shares)
             keys = jax.vmap(partial(jax.random.fold_in, key))(rows)
             worn = (
-                self._borrow(rows)
+                self._borrow(keys)
                 if borrowed is None
                 else jax.tree.map(lambda real, rows=rows: jnp.asarray(real)[rows], borrowed)
             )
@@ -244,8 +245,12 @@ class SpectralDiffusion:
             blocks.append(self._draw_block(params, keys, given, worn))
         return jnp.concatenate(blocks)[:count]
 
-    def _borrow(self, rows: Array) -> tuple[Array, Array] | None:
+    def _borrow(self, keys: Array) -> tuple[Array, Array] | None:
+        """Mean and scale of a training window for each key; neighbours would all be alike."""
         if self.borrowed is None:
             return None
         mean, scale = self.borrowed
-        return mean[rows % len(mean)], scale[rows % len(scale)]
+        donors = jax.vmap(
+            lambda key: jax.random.randint(jax.random.fold_in(key, _DONOR), (), 0, len(mean))
+        )(keys)
+        return mean[donors], scale[donors]

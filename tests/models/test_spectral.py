@@ -156,6 +156,32 @@ def test_oracle_windows_wear_the_level_and_scale_they_are_given():
     assert "REAL" in model.statistics.label
 
 
+def test_oracle_windows_borrow_from_random_donors_whatever_the_block():
+    levels = jnp.repeat(jnp.arange(1000.0)[:, None], small.CHANNELS, axis=1)
+
+    def donors(key, block):
+        model = small.silent(small.build(statistics="oracle", block=block))
+        model = dataclasses.replace(model, borrowed=(levels, jnp.full_like(levels, 0.1)))
+        return np.rint(model.sample(jax.random.key(key), {}, 40).mean(axis=1)[:, 0])
+
+    first = donors(0, 40)
+    np.testing.assert_array_equal(donors(0, 7), first)
+    # Uniform on 0 … 999: mean 499.5, deviation 288.7; taken in turn they would be 0, 1, 2, …
+    assert abs(first.mean() - 499.5) < 4 * 288.7 / np.sqrt(40)
+    assert np.abs(np.diff(first)).mean() > 100
+    assert (donors(1, 40) == first).sum() < 5
+
+
+def test_oracle_keeps_donors_from_the_whole_training_set():
+    count = 7001
+    levels = np.linspace(0, 1, count)[:, None, None]
+    noise = np.random.default_rng(0).normal(0, 1e-3, (count, small.LENGTH, 1))
+    _, fitted = models.fit("oracle", jnp.asarray(levels + noise, jnp.float32))
+    kept = np.asarray(fitted.borrowed[0])[:, 0]
+    assert kept.shape == (3000,)
+    np.testing.assert_allclose(kept, np.linspace(0, 1, 3000), atol=5e-3)
+
+
 def test_training_lowers_the_loss_below_the_diagonal_gaussian():
     # The channels are correlated and a walk is not circulant: a diagonal filter is not the best.
     model = small.build(optimiser=optax.adam(5e-3))

@@ -2,7 +2,6 @@
 
 import json
 import os
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -79,9 +78,8 @@ def write_samples(
     if dataset is not None:
         rows = np.linspace(0, len(dataset.train) - 1, 24).astype(int)
         real = trained.recipe.unscale(dataset.train.take(rows))
-    asked = textwrap.shorten(f"“{clean_text(text)}”", 200, placeholder=" …”") if text else ""
-    line = 65 if real is None else 130
-    title = textwrap.fill(" ".join(filter(None, [trained.label, asked])), line)
+    asked = f"“{_shortened(clean_text(text))}”" if text else ""
+    title = " ".join(filter(None, [trained.label, asked]))
     picture = pictures.windows(
         windows, trained.recipe.channels, folder / "samples.png", real=real, title=title
     )
@@ -145,6 +143,14 @@ def write_scores(
 def _table_kind(trained: Trained) -> str:
     """The source's kind of table; array sources get a CSV beside the ``.npy``."""
     return ".csv" if trained.recipe.kind in (".npy", ".npz") else trained.recipe.kind
+
+
+def _shortened(text: str, most: int = 200) -> str:
+    """The text's first words, or the beginning of its first one if that alone is too long."""
+    if len(text) <= most:
+        return text
+    words = text[: most + 1].rpartition(" ")[0]
+    return f"{words or text[:most]} …"
 
 
 def _write_array(windows: np.ndarray, path: Path) -> Path:

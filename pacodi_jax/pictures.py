@@ -2,8 +2,10 @@
 
 import json
 import os
+import textwrap
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -13,16 +15,37 @@ from matplotlib.figure import Figure
 REAL, SYNTHETIC = "#0072b2", "#d55e00"  # Okabe–Ito blue and vermilion: distinct to all eyes
 _ROWS = 4
 _LINES = 24
+_COLUMNS = range(150, 10, -5)  # characters a line of a title, from the most
+
+
+@contextmanager
+def _any_language() -> Iterator[None]:
+    """Draws a box for a letter that the font does not have, without a word about it."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        yield
 
 
 def _save(figure: Figure, path: Path) -> Path:
     FigureCanvasAgg(figure)
     temporary = path.with_name(f".{path.name}.part")
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # a text in any language
+    with _any_language():
         figure.savefig(temporary, format="png", dpi=130)
     os.replace(temporary, path)
     return path
+
+
+def _set_title(figure: Figure, title: str) -> None:
+    """Breaks a title, within words if need be, so that no line is wider than the figure."""
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    shown = figure.suptitle("", fontsize="small", parse_math=False)
+    with _any_language():
+        for columns in _COLUMNS:
+            shown.set_text(textwrap.fill(title, columns))
+            extent = shown.get_window_extent(renderer)
+            if extent.width < 0.97 * figure.bbox.width:
+                break
+    figure.set_figheight(figure.get_figheight() + extent.height / figure.dpi)
 
 
 def windows(
@@ -40,7 +63,8 @@ def windows(
       channels: C names; the first four are drawn.
       path: of the PNG.
       real: ``(M, L, C)`` in the user's units.
-      title: above, for example the label of a protocol that leaks, or the text that was asked for.
+      title: above, for example the label of a protocol that leaks, or the text that was asked for;
+        broken into lines.
     """
     sides = [("synthetic", synthetic, SYNTHETIC)]
     if real is not None:
@@ -60,7 +84,7 @@ def windows(
     for side in axes[-1]:
         side.set_xlabel(f"step{rest}")
     if title:
-        figure.suptitle(title, fontsize="small", parse_math=False)
+        _set_title(figure, title)
     return _save(figure, path)
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from ml_collections import ConfigDict
 
-from pacodi_jax import data, evaluate
+from pacodi_jax import data, evaluate, pictures
 from pacodi_jax.metrics import registry
 from pacodi_jax.run import Trained
 from tests.metrics.windows import SMALL, waves
@@ -56,6 +56,40 @@ def test_samples_say_by_which_protocol_they_were_made(tmp_path, options, statist
         *("samples.csv", "samples.npy", "samples.json", "samples.png"),
     }
     assert (pd.read_csv(tmp_path / "out/samples.csv")["c3"] == 7).all()
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The figures that are saved."""
+    figures, save = [], pictures._save
+    monkeypatch.setattr(pictures, "_save", lambda f, path: figures.append(f) or save(f, path))
+    return figures
+
+
+@pytest.mark.parametrize("beside", [False, True])
+@pytest.mark.parametrize("text", ["W" * 400, "漢字" * 60, "rise " * 60, "a slow rise"])
+def test_a_title_of_any_letters_stays_within_the_picture(tmp_path, drawn, text, beside):
+    found = _load(tmp_path)
+    evaluate.write_samples(
+        _trained(found, "oracle"),
+        tmp_path / "out",
+        3,
+        0,
+        text=text,
+        dataset=found if beside else None,
+    )
+    (figure,) = drawn
+    title = figure._suptitle
+    shown = "".join(title.get_text().split())
+    assert text[:20].replace(" ", "") in shown
+    assert "oracle" in shown
+    assert len(shown) < 300
+    assert shown.endswith("…”") == (len(text) > 200)
+    with pictures._any_language():
+        extent = title.get_window_extent(figure.canvas.get_renderer())
+    assert extent.x0 >= 0
+    assert extent.x1 <= figure.bbox.width
+    assert extent.y1 <= figure.bbox.height
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@
 
 Look at it first: ``python -m pacodi_jax.data describe --config=configs/table.py …``. Name the time
 column with ``data.time``, the column that tells series apart with ``data.id``, the columns to model
-with ``data.channels`` (all that have no other role by default), labels with ``data.static``.
+with ``data.channels`` (all that have no other role by default), labels with ``data.static``; with
+these, ``--mode=sample --static="grade=high,area=12.5"`` draws windows that have them.
 
 Two CPU cores: time and memory depend on the table. Scores: not measured.
 """

@@ -15,9 +15,10 @@ class PacodiError(ValueError):
 
 
 def nearest(name: str, choices: Iterable[str]) -> str:
-    """Returns ``" Did you mean 'x'?"`` for the closest choice, or an empty string."""
-    close = difflib.get_close_matches(str(name), list(choices), n=1, cutoff=0.5)
-    return f" Did you mean {close[0]!r}?" if close else ""
+    """Returns ``" Did you mean 'x'?"`` for the closest choice in any case, or an empty string."""
+    folded = {choice.casefold(): choice for choice in choices}
+    close = difflib.get_close_matches(str(name).casefold(), folded, n=1, cutoff=0.5)
+    return f" Did you mean {folded[close[0]]!r}?" if close else ""
 
 
 def choose(argument: str, name: str, choices: Mapping[str, _Value]) -> _Value:

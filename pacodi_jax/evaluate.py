@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,26 @@ def sample_key(seed: int) -> jax.Array:
     return jax.random.fold_in(jax.random.key(seed), SAMPLE_STREAM)
 
 
+def sample_facts(
+    trained: Trained,
+    count: int,
+    seed: int,
+    *,
+    text: str | None = None,
+    static: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """What decides the samples of a run, as ``samples.json`` tells it."""
+    return {
+        "windows": count,
+        "seed": seed,
+        "label": trained.label or "honest: nothing of a real window was used to sample",
+        "sampler": trained.config.sample.to_dict(),
+        "model": trained.card,
+        "text": text,
+        "static": None if static is None else dict(static),
+    }
+
+
 def write_samples(
     trained: Trained,
     folder: Path,
@@ -40,6 +61,7 @@ def write_samples(
     condition: np.ndarray | None = None,
     dataset: Dataset | None = None,
     text: str | None = None,
+    static: Mapping[str, Any] | None = None,
 ) -> list[Path]:
     """Draws windows and writes them as the user's kind of table, as ``.npy`` and as a picture.
 
@@ -51,6 +73,8 @@ def write_samples(
       condition: ``(count, E)``, or one row ``(E,)`` for all; for a conditional model.
       dataset: if given, its training windows are drawn beside the samples.
       text: that the condition stands for, if it does; told in ``samples.json`` and the picture.
+      static: the values of the static columns that it stands for, if it does; told there and in
+        the table.
 
     Returns:
       The files written.
@@ -60,26 +84,19 @@ def write_samples(
     folder.mkdir(parents=True, exist_ok=True)
     scaled = trained.sample_scaled(sample_key(seed), count, condition)
     windows = trained.recipe.unscale(scaled)
-    table = trained.recipe.write(scaled, folder / f"samples{_table_kind(trained)}")
+    rows = None if static is None else trained.recipe.static_rows(static, count)
+    table = trained.recipe.write(scaled, folder / f"samples{_table_kind(trained)}", static=rows)
     array = _write_array(windows, folder / "samples.npy")
-    facts = {
-        "windows": count,
-        "seed": seed,
-        "label": trained.label or "honest: nothing of a real window was used to sample",
-        "sampler": trained.config.sample.to_dict(),
-        "model": trained.card,
-        "text": text,
-    }
+    facts = sample_facts(trained, count, seed, text=text, static=static)
     described = folder / "samples.json"
     told = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
     # Bytes of the command line that are no text: JSON has an escape for them, UTF-8 has not.
     write_text(described, told.encode(errors="backslashreplace").decode())
     real = None
     if dataset is not None:
-        rows = np.linspace(0, len(dataset.train) - 1, 24).astype(int)
-        real = trained.recipe.unscale(dataset.train.take(rows))
-    asked = f"“{_shortened(clean_text(text))}”" if text else ""
-    title = " ".join(filter(None, [trained.label, asked]))
+        shown = np.linspace(0, len(dataset.train) - 1, 24).astype(int)
+        real = trained.recipe.unscale(dataset.train.take(shown))
+    title = " ".join(filter(None, [trained.label, _asked(text, static)]))
     picture = pictures.windows(
         windows, trained.recipe.channels, folder / "samples.png", real=real, title=title
     )
@@ -143,6 +160,14 @@ def write_scores(
 def _table_kind(trained: Trained) -> str:
     """The source's kind of table; array sources get a CSV beside the ``.npy``."""
     return ".csv" if trained.recipe.kind in (".npy", ".npz") else trained.recipe.kind
+
+
+def _asked(text: str | None, static: Mapping[str, Any] | None) -> str:
+    """What was asked for, in a line for the picture."""
+    if text:
+        return f"“{_shortened(clean_text(text))}”"
+    told = ", ".join(f"{name}={value}" for name, value in (static or {}).items())
+    return _shortened("".join(c if c.isprintable() else " " for c in told))
 
 
 def _shortened(text: str, most: int = 200) -> str:

@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import jax
+import numpy as np
 from absl import app, flags, logging
 from ml_collections import config_flags
 
 from pacodi_jax import config as configuration
 from pacodi_jax import evaluate, parallel, pictures, run
+from pacodi_jax.data import attributes
 from pacodi_jax.errors import PacodiError, flag_mistake
 from pacodi_jax.memory import reuse_memory
 from pacodi_jax.text.encoders.interface import clean_text
@@ -34,6 +36,9 @@ _MODE = flags.DEFINE_enum(
 )
 _SAMPLES = flags.DEFINE_integer("samples", None, "Windows to draw; config.sample.count if unset.")
 _TEXT = flags.DEFINE_string("text", None, "Draw windows that this text describes.")
+_STATIC = flags.DEFINE_string(
+    "static", None, "Draw windows with these static columns: column=value,column=value."
+)
 _COORDINATOR = flags.DEFINE_string("coordinator", None, "host:port of process 0 of several.")
 _PROCESSES = flags.DEFINE_integer("processes", None, "How many processes this job has.")
 _PROCESS = flags.DEFINE_integer("process", None, "Which of them this one is, from 0.")
@@ -120,18 +125,22 @@ def _holds(folder: Path, facts: dict[str, Any], told: str, result: str) -> bool:
     return same and (folder / result).is_file()
 
 
+def _condition(
+    trained: run.Trained, text: str | None, static: dict[str, Any] | None
+) -> np.ndarray | None:
+    """What the text or the static columns say, as the model reads it."""
+    if static is not None:
+        return trained.recipe.condition(static)
+    return None if text is None else trained.encode(text)
+
+
 def _sample(workdir: Path) -> None:
     """Writes samples; beside training, with real windows in the picture."""
     config, text = _CONFIG.value, _TEXT.value
     count = config.sample.count if _SAMPLES.value is None else _SAMPLES.value
     trained = run.load(workdir, config)
-    facts = {
-        "windows": count,
-        "seed": config.seed,
-        "sampler": trained.config.sample.to_dict(),
-        "model": trained.card,
-        "text": text,
-    }
+    static = None if _STATIC.value is None else trained.recipe.parse_static(_STATIC.value)
+    facts = evaluate.sample_facts(trained, count, config.seed, text=text, static=static)
     folder = workdir / "samples"
     if _MODE.value != "sample" and _holds(folder, facts, "samples.json", "samples.npy"):
         print(f"{folder} holds these {count} windows already")
@@ -148,9 +157,10 @@ def _sample(workdir: Path) -> None:
         folder,
         count,
         config.seed,
-        condition=None if text is None else trained.encode(text),
+        condition=_condition(trained, text, static),
         dataset=None if _MODE.value == "sample" else run.load_windows(config),
         text=text,
+        static=static,
     )
     print("\n".join(str(path) for path in written))
 
@@ -169,16 +179,36 @@ def _evaluate(workdir: Path) -> None:
     print("\n".join(str(path) for path in written))
 
 
-def _check_text(text: str, wanted: tuple[str, ...]) -> None:
-    """Refuses a text that nothing would come of, before hours of training and not after."""
-    if "sample" not in wanted:
-        raise PacodiError(f"--text draws samples, and --mode={_MODE.value} draws none; leave it.")
+def _check_asked(wanted: tuple[str, ...]) -> None:
+    """Refuses conditions that nothing would come of, before hours of training and not after."""
+    text, static = _TEXT.value, _STATIC.value
+    for flag in [f for f in (_TEXT, _STATIC) if f.value is not None]:
+        if "sample" not in wanted:
+            raise PacodiError(
+                f"--{flag.name} draws samples, and --mode={_MODE.value} draws none; leave it."
+            )
+    if text is not None and static is not None:
+        raise PacodiError("--text and --static both give a condition; use one of them.")
+    if text is not None:
+        _check_text(text, "train" in wanted)
+    if static is not None:
+        _check_static(static, "train" in wanted)
+
+
+def _check_text(text: str, trains: bool) -> None:
     clean_text(text)
-    if "train" in wanted and not _CONFIG.value.text.encoder:
+    if trains and not _CONFIG.value.text.encoder:
         raise PacodiError(
             "--text needs a model that reads texts: set --config.text.encoder=hashed, or train "
             "with configs/text.py."
         )
+
+
+def _check_static(static: str, trains: bool) -> None:
+    given = attributes.split_pairs(static)
+    if trains:
+        attributes.check_names(given, _CONFIG.value.data.static)
+        run.load_windows(_CONFIG.value).recipe.parse_static(static)
 
 
 def _work(workdir: Path) -> int:
@@ -187,8 +217,7 @@ def _work(workdir: Path) -> int:
     if _SAMPLES.value is not None and _SAMPLES.value < 1:
         raise PacodiError(f"--samples={_SAMPLES.value}; accepted: 1, 2, 3, …")
     wanted = _STEPS[_MODE.value]
-    if _TEXT.value is not None:
-        _check_text(_TEXT.value, wanted)
+    _check_asked(wanted)
     job = parallel.detect(os.environ, _COORDINATOR.value, _PROCESSES.value, _PROCESS.value)
     parallel.initialise(job, bind=_BIND.value)
     if "train" in wanted and not _train(workdir):

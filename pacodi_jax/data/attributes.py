@@ -1,6 +1,9 @@
 """Static columns as conditions: labels become one-hot, quantities are standardised."""
 
-from collections.abc import Sequence
+import math
+import re
+import sys
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +13,12 @@ from pacodi_jax.errors import PacodiError, nearest
 
 #: A whole-number column with more distinct values than this is a quantity, not a label.
 MAX_LEVELS = 32
+
+_LISTED = 12
+_LARGEST = float(np.finfo(np.float32).max)
+_QUOTED = r'"(?:[^"]|"")*+"\s*+'
+#: ``column=value`` and what follows it; quotes hold what has a comma or an equals sign.
+_PAIR = re.compile(rf'\s*+({_QUOTED}|[^",=][^,=]*+)=\s*+({_QUOTED}|[^",][^,]*+)(,|\Z)')
 
 
 class Attribute(NamedTuple):
@@ -42,15 +51,114 @@ class Attribute(NamedTuple):
         codes = pd.Index(self.levels).get_indexer(values)
         return (codes[:, None] == np.arange(self.width)).astype(np.float32)
 
+    def parse(self, text: str) -> Any:
+        """Reads a value in the column's own type; what cannot be read so stays the text it is."""
+        number = _number(text)
+        if self.levels is None:
+            if number is None:
+                return text
+            whole = pd.api.types.is_integer_dtype(self.dtype) and abs(number) < 2**63
+            return number if whole else float(number)
+        if isinstance(self.levels[0], str):
+            return text
+        for level in self.levels:
+            if level == number or str(level).casefold() == text.casefold():
+                return level
+        return text if number is None else number
+
     def check(self, value: Any) -> None:
         """Refuses a value that this attribute cannot take."""
         if self.levels is None:
-            if not isinstance(value, int | float) or not np.isfinite(value):
+            number = isinstance(value, int | float) and abs(value) <= sys.float_info.max
+            if not number:
                 raise PacodiError(f"{self.name}={value!r} is not a finite number")
+            if abs(value - self.mean) / self.scale > _LARGEST:
+                raise PacodiError(f"{self.name}={value!r} is too far from the values of train")
         elif value not in self.levels:
-            listed = ", ".join(map(repr, self.levels))
-            hint = nearest(str(value), map(str, self.levels))
-            raise PacodiError(f"{self.name}={value!r} was not in train; known: {listed}.{hint}")
+            raise PacodiError(
+                f"{self.name}={value!r} was not in train; known: {_listed(self.levels)}."
+                f"{self._nearest(value)}"
+            )
+
+    def _nearest(self, value: Any) -> str:
+        assert self.levels is not None
+        if isinstance(value, int | float) and not isinstance(self.levels[0], str):
+            return f" The nearest is {min(self.levels, key=lambda level: abs(level - value))!r}."
+        return nearest(str(value), map(str, self.levels))
+
+    def column(self, value: Any, count: int) -> pd.Series:
+        """One value for ``count`` windows, in the column's type where that can hold it."""
+        values = pd.Series([value] * count)
+        whole = self.levels is None and pd.api.types.is_integer_dtype(self.dtype)
+        return values if whole else values.astype(pd.api.types.pandas_dtype(self.dtype))
+
+
+def _number(text: str) -> int | float | None:
+    """The finite number that a text is, or ``None``."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    if not math.isfinite(number):
+        return None
+    try:
+        return int(text)  # exactly, however large
+    except ValueError:
+        return int(number) if number.is_integer() else number
+
+
+def _listed(values: Sequence[Any]) -> str:
+    return ", ".join(map(repr, values[:_LISTED])) + (", …" if len(values) > _LISTED else "")
+
+
+def split_pairs(text: str) -> dict[str, str]:
+    """Splits ``column=value,column=value``; double quotes hold commas and equals signs.
+
+    Raises:
+      PacodiError: for a text of another form, or a column that is named twice.
+    """
+    found: dict[str, str] = {}
+    place, more = 0, True
+    while more:
+        pair = _PAIR.match(text, place)
+        name, value = map(_unquoted, pair.groups()[:2]) if pair else ("", "")
+        if not pair or not name or not pair[2].strip():
+            rest = f"from {text[place:][:40]!r} on" if text[place:].strip() else "at its end"
+            raise PacodiError(
+                f"--static={text[:60]!r} cannot be read {rest}; write column=value,column=value, "
+                'with "double quotes" around what holds a comma or an equals sign.'
+            )
+        if name in found:
+            raise PacodiError(f"--static names the column {name!r} twice; one value is drawn.")
+        found[name] = value
+        place, more = pair.end(), bool(pair[3])
+    return found
+
+
+def _unquoted(part: str) -> str:
+    part = part.strip()
+    return part[1:-1].replace('""', '"') if part.startswith('"') else part
+
+
+def check_names(given: Collection[str], names: Sequence[str]) -> None:
+    """Refuses anything but one value for each static column."""
+    if not names:
+        raise PacodiError(
+            "this model has no static columns; train one with "
+            "--config.data.static=\"('COLUMN',)\", or sample without a condition."
+        )
+    for name in given:
+        if name not in names:
+            raise PacodiError(
+                f"{name!r} is no static column of this model; it has {_listed(names)}."
+                f"{nearest(name, names)}"
+            )
+    missing = [name for name in names if name not in given]
+    if missing:
+        raise PacodiError(
+            f"no value for the static column {_listed(missing)}; give one for each of "
+            f"{_listed(names)}."
+        )
 
 
 def fit(name: str, column: pd.Series) -> Attribute:

@@ -122,11 +122,27 @@ class Recipe:
                 f"the condition is {values!r}; give a mapping of static column to value, "
                 f"with the columns {sorted(names)}"
             )
-        if sorted(values) != sorted(names):
-            raise PacodiError(f"the condition names {sorted(values)}; the data has {sorted(names)}")
+        attributes.check_names(values, names)
         for attribute in self.attributes:
             attribute.check(values[attribute.name])
         return attributes.encode(self.attributes, pd.DataFrame([dict(values)]))[0]
+
+    def parse_static(self, text: str) -> dict[str, Any]:
+        """Reads ``column=value,column=value`` as values that :meth:`condition` takes.
+
+        Raises:
+          PacodiError: for another form, and whatever :meth:`condition` refuses.
+        """
+        given = attributes.split_pairs(text)
+        attributes.check_names(given, [a.name for a in self.attributes])
+        values = {a.name: a.parse(given[a.name]) for a in self.attributes}
+        for attribute in self.attributes:
+            attribute.check(values[attribute.name])
+        return values
+
+    def static_rows(self, values: Mapping[str, Any], count: int) -> pd.DataFrame:
+        """One value for each static column as rows for ``count`` windows, in their types."""
+        return pd.DataFrame({a.name: a.column(values[a.name], count) for a in self.attributes})
 
     def to_table(
         self,
@@ -183,12 +199,19 @@ class Recipe:
             ids = [i if number else f"synthetic_{i}" for i in range(count)]
         return pd.Series(ids).repeat(length)
 
-    def write(self, windows: np.ndarray, path: str | os.PathLike[str]) -> Path:
+    def write(
+        self,
+        windows: np.ndarray,
+        path: str | os.PathLike[str],
+        *,
+        static: pd.DataFrame | None = None,
+    ) -> Path:
         """Writes windows in the user's units as the same kind of file as the source.
 
         Args:
           windows: scaled ``(N, L, C_live)``.
           path: the file; without a known ending it gets the source's.
+          static: a row of static values for each window of a table.
 
         Returns:
           The path written: a table, or for array sources ``(N, L, C)`` in ``.npy`` or ``.npz``.
@@ -199,4 +222,4 @@ class Recipe:
         if files.kind(target) in files.ARRAYS:
             dtype = np.result_type(*(writing.plain(d) for d in self.dtypes))
             return writing.write_array(writing.as_dtype(self.unscale(windows), str(dtype)), target)
-        return writing.write_table(self.to_table(windows), target)
+        return writing.write_table(self.to_table(windows, static=static), target)

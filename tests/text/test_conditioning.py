@@ -5,7 +5,6 @@ import csv
 import dataclasses
 import io
 import json
-import sys
 
 import jax
 import jax.numpy as jnp
@@ -21,12 +20,12 @@ from pacodi_jax.solvers import draw
 from pacodi_jax.text import captions, properties
 from pacodi_jax.text.encoders.hashed import Hashed
 from pacodi_jax.train import train
+from tests.text import runs
 from tests.text.conftest import Reply, waves
+from tests.text.runs import LENGTH, OLD_IMPORT, tiny
 
-LENGTH, MODEL = 8, "text-embedding-3-large"
+MODEL = "text-embedding-3-large"
 KEY = jax.random.key(3)
-#: How absl reads a config file.
-OLD_IMPORT = "ignore:the load_module:DeprecationWarning"
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -53,16 +52,6 @@ def write_fragments(path, count: int = 80) -> list[str]:
     with path.open("w", newline="") as file:
         csv.writer(file).writerows([["Text", "TextEmbedding", "OT"], *rows])
     return texts
-
-
-def tiny(config, steps: int):
-    """The config as a run of a few seconds."""
-    config = config.unlock()
-    config.data.length = LENGTH
-    config.model.update({"width": 16, "depth": 1})
-    config.train.update({"steps": steps, "batch": 16, "warmup": 2, "chunk": steps, "ema": 0.9})
-    config.sample.update({"steps": 4, "batch": 16})
-    return config.lock()
 
 
 @pytest.fixture(scope="module")
@@ -281,9 +270,8 @@ def test_a_text_that_nothing_comes_of_is_refused_before_training(tmp_path, capsy
 
 
 def command(workdir, path, *arguments) -> int:
-    """Runs the command in this process; returns its exit code."""
-    argv = [
-        "main",
+    """Runs the command on a file of TSFragment's kind; returns its exit code."""
+    return runs.command(
         "--config=configs/text.py:source=tsfragment,size=tiny",
         f"--config.data.path={path}",
         f"--workdir={workdir}",
@@ -291,18 +279,7 @@ def command(workdir, path, *arguments) -> int:
         "--samples=3",
         "--config.sample.steps=4",
         *arguments,
-    ]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", argv)  # where overrides of a config are looked for
-        patch.setattr(main, "_cache_programs", lambda: None)
-        for name in [name for name in main.flags.FLAGS if name.startswith("config.")]:
-            delattr(main.flags.FLAGS, name)  # overrides of the command before
-        main.flags.FLAGS.unparse_flags()
-        try:
-            main.main(main._parse(argv))
-        except SystemExit as stop:
-            return stop.code
-    return 0
+    )
 
 
 @pytest.mark.filterwarnings(OLD_IMPORT)

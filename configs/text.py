@@ -32,7 +32,7 @@ def get_config(arguments: str = "") -> ConfigDict:
         config.text.update({"encoder": "precomputed", "model": "text-embedding-3-large"})
         config.text.update({"width": 128, "cut": True})
     else:
-        config.text.encoder = "hashed"
+        config.text.update({"encoder": "hashed", "phrasings": 8})
     # What a short text says is learned from few examples at a time: larger batches than elsewhere.
-    config.train.update({"steps": 12_000, "batch": 128, "learning_rate": 2e-3})
+    config.train.update({"steps": 16_000, "batch": 128, "learning_rate": 2e-3})
     return config.lock()

@@ -25,10 +25,11 @@ _PLACE_EDGES = (0.06, 0.26, 0.43, 0.57, 0.74, 0.9)
 _FULL_SHARE = 0.2
 #: How readily a short caption mentions a fact, 1 where nothing is said here.
 _READINESS = {"trend": 6.0, "story": 2.0, "volatility": 4.0, "peaks": 6.0}
-_STRIKING = 4.0  # times so readily where there are two peaks or dips, or more
+_STRIKING = 16.0  # times so readily where there are two peaks or dips, or more
 _EDGE_SHARE = 0.4
 _WHOLE_SHARE = 0.7
 _PLACED_SHARE = 0.75
+_BRIEFLY_PLACED_SHARE = 0.3
 _BRIEF = 3  # facts at most, of a caption that may count peaks without placing them
 _Item = TypeVar("_Item")
 
@@ -51,7 +52,9 @@ class _Words:
         return sorted(items, key=lambda _: self.chance())
 
     def frame(self, fact: str) -> str:
-        return self.pick(getattr(phrases.FRAMES[fact], self.split))
+        frames = phrases.FRAMES[fact]
+        asked = frames.asked if self.brief and self.split == "train" else ()
+        return self.pick(getattr(frames, self.split) + asked)
 
 
 def _place(words: _Words, where: float) -> str:
@@ -62,8 +65,8 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _count(number: int) -> str:
-    return phrases.COUNTS[number] if number < len(phrases.COUNTS) else phrases.MANY
+def _count(words: _Words, number: int) -> str:
+    return words.pick(phrases.COUNTS[number] if number < len(phrases.COUNTS) else phrases.MANY)
 
 
 def _tell_level(words: _Words, facts: Facts) -> str:
@@ -97,23 +100,25 @@ def _tell_trend(words: _Words, facts: Facts) -> str:
 
 
 def _tell_volatility(words: _Words, facts: Facts) -> str:
-    noun, adjective = phrases.VOLATILITIES[facts.volatility]
+    nouns, adjectives = phrases.VOLATILITIES[facts.volatility]
     if words.chance() < 0.5:
+        noun = words.pick(nouns)
         return words.frame("volatility_noun").format(x=noun, X=_capital(noun))
-    return words.frame("volatility_adjective").format(x=adjective)
+    return words.frame("volatility_adjective").format(x=words.pick(adjectives))
 
 
 def _tell_extremes(words: _Words, fact: str, found: Extremes) -> str:
     """Counts the peaks or dips and places them; an unsure count is hedged with "perhaps".
 
-    Half of the brief captions only count: if all placed them, "two peaks" would read as none.
+    Most brief captions only count: if all placed them, "two peaks" would read as none.
     """
-    count = _count(len(found.places))
+    count = _count(words, len(found.places))
     hedged = bool(found.places) and not found.sure
     told = f"perhaps {count}" if hedged else count
-    placed = not words.brief or words.chance() < 0.5
+    placed = not words.brief or words.chance() < _BRIEFLY_PLACED_SHARE
     places = " and ".join(_place(words, where) for where in found.places[:3] if placed)
-    sentence = words.frame(fact).format(n=told, N=_capital(told), p=places).strip()
+    sentence = words.frame(fact).format(n=told, N=_capital(told), p=places)
+    sentence = " ".join(sentence.split())
     if hedged:
         sentence = sentence.replace(" clear ", " ")
     if len(found.places) == 1:
@@ -141,7 +146,7 @@ def _tell_lowest(words: _Words, facts: Facts) -> str:
 def _tell_cycles(words: _Words, facts: Facts) -> str:
     if facts.cycles == 0:
         return ""
-    told = f"{_count(facts.cycles)} full cycle{'s' * (facts.cycles > 1)}"
+    told = f"{_count(words, facts.cycles)} full cycle{'s' * (facts.cycles > 1)}"
     return words.frame("cycles").format(x=told)
 
 

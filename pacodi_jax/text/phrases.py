@@ -12,10 +12,11 @@ Split = Literal["train", "held_out"]
 
 
 class Frames(NamedTuple):
-    """Sentence frames of one fact, by split."""
+    """Sentence frames of one fact, by split; ``asked`` are requests, for short train captions."""
 
     train: tuple[str, ...]
     held_out: tuple[str, ...]
+    asked: tuple[str, ...] = ()
 
 
 LEVELS = (
@@ -40,12 +41,13 @@ PLACES = (
 
 SPREADS = ("very narrow", "narrow", "moderate", "wide", "very wide")
 
+#: Nouns, adjectives.
 VOLATILITIES = (
-    ("very low volatility", "very smooth"),
-    ("low volatility", "smooth"),
-    ("moderate volatility", "slightly rough"),
-    ("high volatility", "rough"),
-    ("very high volatility", "very rough"),
+    (("very low volatility",), ("very smooth", "very calm")),
+    (("low volatility",), ("smooth", "calm")),
+    (("moderate volatility",), ("slightly rough",)),
+    (("high volatility",), ("rough", "volatile")),
+    (("very high volatility",), ("very rough", "very volatile")),
 )
 
 #: Keyed by (sign of the change, strength); a noun phrase and a verb phrase each.
@@ -75,8 +77,16 @@ TRENDS = {
     ),
 }
 
-COUNTS = ("no", "one", "two", "three", "four", "five", "six")
-MANY = "many"
+COUNTS = (
+    ("no",),
+    ("one", "a single"),
+    ("two",),
+    ("three",),
+    ("four",),
+    ("five",),
+    ("six",),
+)
+MANY = ("many",)
 
 #: Keyed by direction: nouns, verbs.
 MOVES = {
@@ -103,6 +113,84 @@ STORIES = {
         Frames((", then ", ", and then "), (", after that it ", ", next it ")),
     ),
 }
+
+#: Sentences around a noun phrase, a verb phrase and an adjective. There are many, as a model learns
+#: only from variety that what stands around a fact says nothing.
+_NOUNS = (
+    "A series with {x}",
+    "A curve with {x}",
+    "A line that shows {x}",
+    "A plot with {x} in it",
+    "Data with {x}",
+    "Values with {x}",
+    "Mostly {x}",
+    "In short {x}",
+    "Here we see {x}",
+    "One sees {x} in the signal",
+    "This chart has {x}",
+    "This window shows {x} overall",
+    "The graph displays {x} here",
+    "The shape of the line has {x}",
+    "We expect {x}",
+)
+_ASKED_NOUNS = (
+    "I want {x}",
+    "I would like data with {x}",
+    "Draw {x}",
+    "Draw a curve with {x}",
+    "Make a line with {x}",
+    "Give me a series with {x}",
+    "Please show {x}",
+    "Please generate a signal with {x}",
+)
+_VERBS = (
+    "It {x}",
+    "Overall it {x}",
+    "Mostly it {x}",
+    "Clearly it {x}",
+    "The series {x} overall",
+    "The line {x}",
+    "Here the signal {x}",
+    "The value {x} as time passes",
+    "This chart shows data that {x}",
+    "A series that {x}",
+    "A curve that {x}",
+    "We expect that it {x}",
+)
+_ASKED_VERBS = (
+    "I want a signal that {x}",
+    "Draw a line that {x}",
+    "Make a curve that {x}",
+    "Give me a series that {x}",
+    "Please generate a plot where the line {x}",
+)
+_ADJECTIVES = (
+    "It is {x} overall",
+    "The curve is {x}",
+    "The line is {x}",
+    "The shape is {x}",
+    "The signal here is {x}",
+    "The data is mostly {x}",
+    "A {x} curve",
+    "A {x} line",
+    "A {x} series",
+    "This chart shows a {x} signal",
+    "One sees a {x} line",
+    "We expect it to be {x}",
+)
+_ASKED_ADJECTIVES = (
+    "I want the values to be {x}",
+    "Draw a {x} curve",
+    "Make a {x} plot",
+    "Give me a {x} series",
+    "Please generate a {x} line",
+)
+
+
+def _fill(frames: tuple[str, ...], phrase: str) -> tuple[str, ...]:
+    """The frames with a fact's own phrase in their place."""
+    return tuple(frame.replace("{x}", phrase) for frame in frames)
+
 
 FRAMES = {
     "level": Frames(
@@ -139,32 +227,65 @@ FRAMES = {
         ),
     ),
     "spread": Frames(
-        ("It covers a {x} range", "The range is {x}", "Values span a {x} range", "A {x} range"),
+        (
+            "It covers a {x} range",
+            "The range is {x}",
+            "Values span a {x} range",
+            "A {x} range",
+            *_fill(_NOUNS, "a {x} range"),
+        ),
         ("The values cover a {x} range", "It moves within a {x} range"),
+        _fill(_ASKED_NOUNS, "a {x} range"),
     ),
     "trend_noun": Frames(
-        ("{X}", "{X} overall", "There is {x} overall", "It shows {x}", "A series with {x}"),
+        ("{X}", "{X} overall", "There is {x} overall", "It shows {x}", *_NOUNS),
         ("The data show {x}", "The series shows {x}"),
+        _ASKED_NOUNS,
     ),
     "trend_verb": Frames(
-        ("Overall it {x}", "The series {x} overall", "It {x}", "A series that {x}"),
+        _VERBS,
         ("This series {x} throughout", "The whole series {x}"),
+        _ASKED_VERBS,
     ),
     "volatility_noun": Frames(
-        ("{X}", "With {x}", "It has {x}", "A series with {x}"),
+        ("{X}", "With {x}", "It has {x}", *_NOUNS),
         ("It shows {x}", "The data have {x}"),
+        _ASKED_NOUNS,
     ),
     "volatility_adjective": Frames(
-        ("The curve is {x}", "A {x} curve", "The line is {x}"),
+        _ADJECTIVES,
         ("The line looks {x}", "It looks like a {x} curve"),
+        _ASKED_ADJECTIVES,
     ),
     "peaks": Frames(
-        ("There are {n} peaks {p}", "{N} peaks {p}", "It has {n} clear peaks {p}"),
+        (
+            "There are {n} peaks {p}",
+            "{N} peaks {p}",
+            "It has {n} clear peaks {p}",
+            "There are {n} clear peaks {p}",
+            *_fill(_NOUNS, "{n} peaks {p}"),
+        ),
         ("It shows {n} peaks {p}", "The series has {n} clear peaks {p}"),
+        (
+            "I want {n} clear peaks {p}",
+            "Draw a line with {n} clear peaks {p}",
+            *_fill(_ASKED_NOUNS, "{n} peaks {p}"),
+        ),
     ),
     "dips": Frames(
-        ("There are {n} dips {p}", "{N} dips {p}", "It has {n} clear dips {p}"),
+        (
+            "There are {n} dips {p}",
+            "{N} dips {p}",
+            "It has {n} clear dips {p}",
+            "There are {n} clear dips {p}",
+            *_fill(_NOUNS, "{n} dips {p}"),
+        ),
         ("It shows {n} dips {p}", "The series has {n} clear dips {p}"),
+        (
+            "I want {n} clear dips {p}",
+            "Draw a line with {n} clear dips {p}",
+            *_fill(_ASKED_NOUNS, "{n} dips {p}"),
+        ),
     ),
     "highest": Frames(
         ("The highest point comes {x}", "The maximum is {x}", "It is highest {x}"),

@@ -16,7 +16,7 @@ def _strings(table: Any) -> Iterator[str]:
     if isinstance(table, str):
         yield "".join(text for text, *_ in string.Formatter().parse(table))
     elif isinstance(table, phrases.Frames):
-        yield from _strings(table.train)
+        yield from _strings((table.train, table.asked))
     else:
         for item in table.values() if isinstance(table, dict) else table:
             yield from _strings(item)

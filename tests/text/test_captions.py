@@ -44,8 +44,9 @@ def test_every_fact_has_frames_of_both_splits_with_the_same_slots(fact):
     frames = phrases.FRAMES[fact]
     assert len(frames.train) >= 3
     assert len(frames.held_out) >= 2
-    assert not set(frames.train) & set(frames.held_out)
-    slots = {frozenset(re.findall(r"\{(\w)\}", f.lower())) for f in frames.train + frames.held_out}
+    trained = frames.train + frames.asked
+    assert not set(trained) & set(frames.held_out)
+    slots = {frozenset(re.findall(r"\{(\w)\}", f.lower())) for f in trained + frames.held_out}
     assert len(slots) == 1
 
 
@@ -53,11 +54,21 @@ def test_every_fact_has_frames_of_both_splits_with_the_same_slots(fact):
 def test_no_held_out_frame_reads_as_a_trained_one_to_the_hashed_encoder(fact):
     slots = {"x": "high", "X": "High", "n": "two", "N": "Two", "p": "late"}
     slots |= dict(zip("abcde", ("low", "normal", "high", "very low", "very high"), strict=True))
+    frames = phrases.FRAMES[fact]
     trained, held_out = (
-        Hashed().encode([frame.format(**slots) for frame in frames])
-        for frames in phrases.FRAMES[fact]
+        Hashed().encode([frame.format(**slots) for frame in texts])
+        for texts in (frames.train + frames.asked, frames.held_out)
     )
     assert (held_out @ trained.T).max() < 0.98
+
+
+def test_only_short_captions_for_training_are_requests(windows, statistics):
+    request = re.compile(r"\b(draw|please|give me|i want)\b", re.IGNORECASE)
+    asked = [text for text in _all(windows, statistics) if request.search(text)]
+    assert asked
+    assert max(text.count(". ") + 1 for text in asked) <= 3
+    for options in ({"detail": "full"}, {"split": "held_out"}):
+        assert not any(map(request.search, _all(windows, statistics, **options)))
 
 
 def test_drawn_captions_tell_one_to_all_facts(windows, statistics):
@@ -163,11 +174,12 @@ def test_requests_of_users_are_familiar_and_other_languages_are_not():
 
 
 PINNED = (
-    "There is one peak before the middle. The highest point comes before the middle. On "
-    "average it is about average. It completes one full cycle. A wide range. Perhaps one dip "
-    "late on. It starts slightly high, is high at the first quarter, normal in the middle, "
-    "well below normal at the third quarter, and ends slightly below normal. It shows a "
-    "strong decline. The lowest point comes late on. High volatility. First a steady increase "
-    "at the very start, and then a steady decline halfway through, then a steady increase "
-    "near the end."
+    "There is one clear peak before the middle. The highest point comes a third of the way "
+    "in. On average it is normal. There is a pattern with a single full cycle. A plot with a "
+    "wide range in it. There is perhaps one dip late. It starts slightly above normal, is "
+    "well above normal at the first quarter, about average in the middle, low at the third "
+    "quarter, and ends slightly below normal. A curve with a strong downward trend. The "
+    "lowest point comes towards the end. We expect it to be volatile. It increases steadily "
+    "at the very start, and then falls steadily around the middle, then goes up steadily near "
+    "the end."
 )

@@ -10,150 +10,20 @@ it by the captioner's own yardsticks.
 """
 
 import argparse
-import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from controllability import REQUESTS, base_rates
+from exam import Exam, errors, prepare, ratios, show, write
 
 from pacodi_jax import run
-from pacodi_jax.metrics.conditional import best_of_n, crps, mse, wape
-from pacodi_jax.text import captions, facts, properties
 
 GUIDANCE = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0)
 KEY = 20_260
-
-
-class Request(NamedTuple):
-    """A property to ask for: in the captioner's held-out phrasings, in free words; its check."""
-
-    phrasings: tuple[str, ...]
-    free: tuple[str, ...]
-    holds: Callable[[np.ndarray, properties.Statistics], bool]
-
-
-def _direction(wanted: str) -> Callable[[np.ndarray, properties.Statistics], bool]:
-    return lambda series, known: properties.trend(series, known).direction == wanted
-
-
-def _peaks(wanted: int) -> Callable[[np.ndarray, properties.Statistics], bool]:
-    return lambda series, known: len(properties.peaks(series, known).places) == wanted
-
-
-def _volatility(wanted: str) -> Callable[[np.ndarray, properties.Statistics], bool]:
-    return lambda series, known: properties.volatility(series, known) == wanted
-
-
-REQUESTS = {
-    "up": Request(
-        (
-            "The data show an upward trend.",
-            "The series shows a strong rise.",
-            "This series rises throughout.",
-            "The whole series goes up.",
-            "This series increases strongly throughout.",
-        ),
-        ("a clear upward trend", "values go up over time", "a series that is increasing"),
-        _direction("up"),
-    ),
-    "down": Request(
-        (
-            "The data show a downward trend.",
-            "The series shows a strong decline.",
-            "This series falls throughout.",
-            "The whole series goes down.",
-            "This series decreases strongly throughout.",
-        ),
-        ("a clear downward trend", "values go down over time", "a series that is decreasing"),
-        _direction("down"),
-    ),
-    "flat": Request(
-        (
-            "The data show no trend.",
-            "The series shows a flat course.",
-            "This series stays flat throughout.",
-            "The whole series neither rises nor falls.",
-            "The series shows a flat trend.",
-        ),
-        ("a flat series with no trend", "values stay flat over time", "no trend at all"),
-        _direction("flat"),
-    ),
-    "one peak": Request(
-        (
-            "It shows one peak.",
-            "The series has one clear peak.",
-            "It shows one peak in the middle.",
-            "The series has one clear peak early on.",
-            "It shows one peak late.",
-        ),
-        ("a series with one peak", "just one peak", "a single peak around the middle"),
-        _peaks(1),
-    ),
-    "two peaks": Request(
-        (
-            "It shows two peaks.",
-            "The series has two clear peaks.",
-            "It shows two peaks early on and late.",
-            "The series has two clear peaks early and towards the end.",
-            "It shows two peaks early on and after the middle.",
-        ),
-        ("a series with two peaks", "exactly two peaks", "peaks twice"),
-        _peaks(2),
-    ),
-    "high volatility": Request(
-        (
-            "It shows high volatility.",
-            "The data have very high volatility.",
-            "The line looks rough.",
-            "It looks like a very rough curve.",
-            "It shows very high volatility.",
-        ),
-        ("a rough series with high volatility", "volatile", "a jagged line"),
-        _volatility("high"),
-    ),
-    "low volatility": Request(
-        (
-            "It shows low volatility.",
-            "The data have very low volatility.",
-            "The line looks smooth.",
-            "It looks like a very smooth curve.",
-            "It shows very low volatility.",
-        ),
-        ("a smooth series with low volatility", "not volatile", "a calm, smooth line"),
-        _volatility("low"),
-    ),
-}
-
-
-class Exam(NamedTuple):
-    """What every run is asked: windows ``(N, L, 1)``, their captions, yardsticks, a reference."""
-
-    windows: np.ndarray
-    texts: list[str]
-    yardsticks: properties.Statistics
-    mean: np.ndarray
-
-
-def prepare(trained: run.Trained, count: int) -> Exam:
-    """Takes ``count`` held-out windows, evenly spread, and words each in a held-out phrasing."""
-    config = trained.config.copy_and_resolve_references().unlock()
-    config.text.encoder = ""
-    dataset = run.load_data(config.lock())
-    train = dataset.train.values()
-    yardsticks = properties.fit(train[:, :, 0])
-    rows = np.linspace(0, len(dataset.held_out) - 1, count).astype(int)
-    windows = dataset.held_out.take(np.unique(rows))
-    texts = [
-        captions.word(
-            facts.measure(window[:, 0], yardsticks), seed, split="held_out", detail="full"
-        )
-        for seed, window in enumerate(windows)
-    ]
-    return Exam(windows, texts, yardsticks, train.mean(axis=0))
 
 
 def guided(trained: run.Trained, guidance: float) -> run.Trained:
@@ -178,20 +48,6 @@ def draw(
     return np.asarray(made).reshape(draws, *windows.shape)
 
 
-def errors(windows: np.ndarray, draws: np.ndarray) -> dict[str, float]:
-    """Errors of the draws' mean, of single draws, of the best one, and CRPS."""
-    best = best_of_n(windows, draws)
-    return {
-        "mse": mse(windows, draws.mean(axis=0)),
-        "wape": wape(windows, draws.mean(axis=0)),
-        "mse_single": float(np.mean([mse(windows, one) for one in draws])),
-        "wape_single": float(np.mean([wape(windows, one) for one in draws])),
-        "mse_best": mse(windows, best),
-        "wape_best": wape(windows, best),
-        "crps": crps(windows, draws),
-    }
-
-
 def score(
     trained: run.Trained, exam: Exam, scales: list[float], draws: int, references: dict
 ) -> dict[str, Any]:
@@ -200,9 +56,7 @@ def score(
     table = {}
     for scale in scales:
         found = errors(exam.windows, draw(guided(trained, scale), exam.windows, draws, conditions))
-        for name, reference in references.items():
-            for kind in ("mse", "wape"):
-                found[f"{kind}_to_{name}"] = found[kind] / reference[kind]
+        found |= ratios(found, references)
         table[f"{scale:g}"] = found
         show(f"guidance {scale:g}", found)
     return table
@@ -231,20 +85,6 @@ def control(trained: run.Trained, exam: Exam, scales: list[float], count: int) -
         )
         print(f"  controllability at guidance {scale:g} (in free words): {told}", flush=True)
     return table
-
-
-def base_rates(windows: np.ndarray, yardsticks: properties.Statistics) -> dict[str, float]:
-    """How often windows ``(N, L, 1)`` have each property without being asked."""
-    return {
-        name: float(np.mean([request.holds(one, yardsticks) for one in windows[:, :, 0]]))
-        for name, request in REQUESTS.items()
-    }
-
-
-def show(name: str, found: dict[str, float]) -> None:
-    """Prints one line."""
-    told = "  ".join(f"{key} {value:.3f}" for key, value in found.items())
-    print(f"  {name:14s} {told}", flush=True)
 
 
 def facts_of(trained: run.Trained) -> dict[str, Any]:
@@ -276,7 +116,7 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=200, help="draws a property")
     asked = parser.parse_args()
     free = run.load(asked.unconditional)
-    exam = prepare(free, asked.windows)
+    exam = prepare(free.config, asked.windows)
     drawn = draw(free, exam.windows, asked.draws, None)
     mean = np.broadcast_to(exam.mean, (asked.draws, *exam.windows.shape))
     references = {
@@ -304,9 +144,7 @@ def main() -> None:
             "controllability": control(trained, exam, asked.guidance, asked.requests),
         }
     if asked.out:
-        asked.out.parent.mkdir(parents=True, exist_ok=True)
-        rounded = json.loads(json.dumps(found), parse_float=lambda text: round(float(text), 4))
-        asked.out.write_text(json.dumps(rounded, indent=1) + "\n")
+        write(asked.out, found)
 
 
 if __name__ == "__main__":

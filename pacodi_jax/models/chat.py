@@ -8,7 +8,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -119,11 +119,17 @@ class Chat:
         self._cache = Replies(Path(cache))
         self._heard = False
 
-    def draw(self, texts: Sequence[str]) -> Answers:
+    def draw(
+        self, texts: Sequence[str], progress: Callable[[int, int, str], None] | None = None
+    ) -> Answers:
         """Asks for every text's series; replies in the cache are not asked for again.
 
         A text that the service refuses (status 400 or 422, or a message without content) is a
         failure of that text.
+
+        Args:
+          texts: the captions.
+          progress: called after each with (done, in all, how many were of no use).
 
         Raises:
           PacodiError: if the service fails, or refuses the first three texts; what was answered so
@@ -143,6 +149,8 @@ class Chat:
                     f"none of the first {len(failures)} texts was answered, the last for: "
                     f"{failures[-1].reason} Check the service and the model's name."
                 )
+            if progress is not None:
+                progress(number + 1, len(texts), f"{len(failures)} unusable")
         return Answers(series, tuple(failures))
 
     def _answer(self, text: str) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""A progress bar for scoring; plain lines where the output is no terminal."""
+"""A progress bar for long work; plain lines where the output is no terminal."""
 
 import sys
 import time
@@ -12,10 +12,12 @@ _PLAIN_EVERY = 15.0
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
+def progress_bar(
+    what: str = "scoring", unit: str = "score"
+) -> Iterator[Callable[[int, int, str], None]]:
     """Gives the ``progress`` function that ``score_panel`` calls with (done, in all, label)."""
     live, told = sys.stderr.isatty(), time.monotonic()
-    with tqdm(desc="scoring", unit="score", disable=not live) as bar:
+    with tqdm(desc=what, unit=unit, disable=not live) as bar:
 
         def progress(done: int, total: int, label: str) -> None:
             nonlocal told
@@ -25,6 +27,6 @@ def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
                 bar.update(done - bar.n)
             elif time.monotonic() - told >= _PLAIN_EVERY:
                 told = time.monotonic()
-                print(f"scoring: {done} of {total}", file=sys.stderr, flush=True)
+                print(f"{what}: {done} of {total}", file=sys.stderr, flush=True)
 
         yield progress

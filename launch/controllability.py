@@ -1,0 +1,121 @@
+"""What a text-conditional model is asked for, and how to tell whether a window has it.
+
+Each property is asked for in five phrasings of the captioner's that training never uses, and in
+free words; the check is the captioner's own yardstick.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from pacodi_jax.text import properties
+
+
+class Request(NamedTuple):
+    """A property to ask for: in the captioner's held-out phrasings, in free words; its check."""
+
+    phrasings: tuple[str, ...]
+    free: tuple[str, ...]
+    holds: Callable[[np.ndarray, properties.Statistics], bool]
+
+
+def _direction(wanted: str) -> Callable[[np.ndarray, properties.Statistics], bool]:
+    return lambda series, known: properties.trend(series, known).direction == wanted
+
+
+def _peaks(wanted: int) -> Callable[[np.ndarray, properties.Statistics], bool]:
+    return lambda series, known: len(properties.peaks(series, known).places) == wanted
+
+
+def _volatility(wanted: str) -> Callable[[np.ndarray, properties.Statistics], bool]:
+    return lambda series, known: properties.volatility(series, known) == wanted
+
+
+REQUESTS = {
+    "up": Request(
+        (
+            "The data show an upward trend.",
+            "The series shows a strong rise.",
+            "This series rises throughout.",
+            "The whole series goes up.",
+            "This series increases strongly throughout.",
+        ),
+        ("a clear upward trend", "values go up over time", "a series that is increasing"),
+        _direction("up"),
+    ),
+    "down": Request(
+        (
+            "The data show a downward trend.",
+            "The series shows a strong decline.",
+            "This series falls throughout.",
+            "The whole series goes down.",
+            "This series decreases strongly throughout.",
+        ),
+        ("a clear downward trend", "values go down over time", "a series that is decreasing"),
+        _direction("down"),
+    ),
+    "flat": Request(
+        (
+            "The data show no trend.",
+            "The series shows a flat course.",
+            "This series stays flat throughout.",
+            "The whole series neither rises nor falls.",
+            "The series shows a flat trend.",
+        ),
+        ("a flat series with no trend", "values stay flat over time", "no trend at all"),
+        _direction("flat"),
+    ),
+    "one peak": Request(
+        (
+            "It shows one peak.",
+            "The series has one clear peak.",
+            "It shows one peak in the middle.",
+            "The series has one clear peak early on.",
+            "It shows one peak late.",
+        ),
+        ("a series with one peak", "just one peak", "a single peak around the middle"),
+        _peaks(1),
+    ),
+    "two peaks": Request(
+        (
+            "It shows two peaks.",
+            "The series has two clear peaks.",
+            "It shows two peaks early on and late.",
+            "The series has two clear peaks early and towards the end.",
+            "It shows two peaks early on and after the middle.",
+        ),
+        ("a series with two peaks", "exactly two peaks", "peaks twice"),
+        _peaks(2),
+    ),
+    "high volatility": Request(
+        (
+            "It shows high volatility.",
+            "The data have very high volatility.",
+            "The line looks rough.",
+            "It looks like a very rough curve.",
+            "It shows very high volatility.",
+        ),
+        ("a rough series with high volatility", "volatile", "a jagged line"),
+        _volatility("high"),
+    ),
+    "low volatility": Request(
+        (
+            "It shows low volatility.",
+            "The data have very low volatility.",
+            "The line looks smooth.",
+            "It looks like a very smooth curve.",
+            "It shows very low volatility.",
+        ),
+        ("a smooth series with low volatility", "not volatile", "a calm, smooth line"),
+        _volatility("low"),
+    ),
+}
+
+
+def base_rates(windows: np.ndarray, yardsticks: properties.Statistics) -> dict[str, float]:
+    """How often windows ``(N, L, 1)`` have each property without being asked."""
+    return {
+        name: float(np.mean([request.holds(one, yardsticks) for one in windows[:, :, 0]]))
+        for name, request in REQUESTS.items()
+    }

@@ -54,10 +54,13 @@ def _plain_backward(kept: tuple[Array, ...], slope: Array) -> tuple[Array, Array
 
 def _over_queries(weights: Array, rows: Array) -> Array:
     """Returns Wᵀ·rows, ``(batch, head, key, dim)``."""
-    turned = jnp.swapaxes(weights, 2, 3)
-    if choices.writes_transposes():
-        turned = jax.lax.optimization_barrier(turned)
-    return jnp.einsum("bhkq,bhqd->bhkd", turned, rows)
+    if not choices.writes_transposes():
+        return jnp.einsum("bhqk,bhqd->bhkd", weights, rows)
+    if weights.shape[3] <= rows.shape[3]:  # the smaller of the two is the one to turn
+        turned = jax.lax.optimization_barrier(jnp.swapaxes(weights, 2, 3))
+        return jnp.einsum("bhkq,bhqd->bhkd", turned, rows)
+    turned = jax.lax.optimization_barrier(jnp.swapaxes(rows, 2, 3))
+    return jnp.swapaxes(jnp.einsum("bhdq,bhqk->bhdk", turned, weights), 2, 3)
 
 
 plain.defvjp(_plain_forward, _plain_backward)

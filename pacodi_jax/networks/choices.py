@@ -37,7 +37,7 @@ def unroll(depth: int) -> int:
 
 
 def writes_transposes() -> bool:
-    """Whether the backward pass of attention writes Wᵀ to memory before its product.
+    """Whether the backward pass of attention writes a transpose to memory before its product.
 
     XLA's batched product with a transposed left side is slow on CPU, up to 4 times at 13 tokens.
     """

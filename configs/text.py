@@ -12,7 +12,7 @@ through a service of the model that made them:
     … --mode=sample --text="…" \
         --config.text.encoder=endpoint --config.text.url=https://api.openai.com/v1
 
-Two CPU cores: a quarter of an hour of training on one of them. Scores: docs/text.md.
+Two CPU cores: 20 to 26 minutes of training on one of them. Scores: docs/text.md.
 """
 
 from ml_collections import ConfigDict

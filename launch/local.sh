@@ -11,12 +11,13 @@ if [[ $# -lt 2 ]]; then
     sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
     exit 2
 fi
-retries=${RETRIES:-5} stopping=
+retries=${RETRIES:-5} stopping= child=
+# SIGTERM for both: bash starts what runs in the background with SIGINT ignored.
+trap 'signalled=1 stopping=1; [[ ! $child ]] || kill -TERM "$child" 2>/dev/null' TERM INT
 for ((attempt = 0; ; attempt++)); do
     python -m pacodi_jax.main "$@" &
     child=$!
-    # SIGTERM for both: bash starts what runs in the background with SIGINT ignored.
-    trap 'signalled=1 stopping=1; kill -TERM "$child" 2>/dev/null' TERM INT
+    [[ ! $stopping ]] || kill -TERM "$child" 2>/dev/null # asked before there was a child to tell
     while true; do
         signalled=
         wait "$child"

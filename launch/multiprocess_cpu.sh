@@ -25,12 +25,14 @@ export NPROC=${NPROC:-16} # more threads than devices, or collectives of forced 
 export PACODI_COORDINATOR=127.0.0.1:${PORT:-$((20000 + RANDOM % 20000))}
 export PACODI_PROCESSES=$processes
 
-pids=()
+pids=() stopping=''
+stop() { ((${#pids[@]} == 0)) || kill -TERM "${pids[@]}" 2>/dev/null || true; }
+trap 'signalled=1 stopping=1; stop' TERM INT
 for ((process = 0; process < processes; process++)); do
     PACODI_PROCESS=$process python -m pacodi_jax.main "$@" >"$logs.process-$process.log" 2>&1 &
     pids+=($!)
 done
-trap 'signalled=1; kill -TERM "${pids[@]}" 2>/dev/null || true' TERM INT
+[[ ! $stopping ]] || stop # asked before all of them were there
 tail --pid="${pids[0]}" -n +1 -f "$logs.process-0.log" &
 
 worst=0

@@ -93,6 +93,22 @@ def test_local_passes_a_signal_on_and_does_not_start_again(stand, number, code):
     assert stand.asked("python") == 1
 
 
+@pytest.mark.parametrize(
+    ("script", "count"), [("local.sh", ()), ("multiprocess_cpu.sh", ("1", "1"))]
+)
+def test_a_signal_right_after_the_start_reaches_the_program(stand, script, count):
+    stand.program("python", WAITS)
+    slow = stand.folder / "slow"  # holds the script after the line that starts the program
+    slow.write_text(f"[[ $0 != *{script} ]] || trap '[[ ! $(jobs -p) ]] || sleep 0.3' DEBUG\n")
+    process = stand.start(script, *count, *ARGUMENTS, CODE="0", BASH_ENV=str(slow))
+    while not stand.asked("python"):
+        assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode in (0, 143)  # 143: the program had not yet said how it wants to end
+    assert stand.asked("python") == 1
+
+
 def test_multiprocess_passes_a_signal_to_all_and_tells_the_worst_code(stand):
     stand.program("python", f"CODE=$((3 * PACODI_PROCESS))\n{WAITS}")
     process = stand.start("multiprocess_cpu.sh", "3", "2", *ARGUMENTS)

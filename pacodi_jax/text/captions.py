@@ -13,7 +13,7 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from pacodi_jax.errors import choose
-from pacodi_jax.text import phrases
+from pacodi_jax.text import lexicon, phrases
 from pacodi_jax.text.facts import Facts, measure
 from pacodi_jax.text.phrases import Split
 from pacodi_jax.text.properties import Extremes, Statistics
@@ -59,7 +59,7 @@ class _Words:
 
 
 def _place(words: _Words, where: float) -> str:
-    return words.pick(phrases.PLACES[bisect_left(_PLACE_EDGES, where)])
+    return words.pick(lexicon.PLACES[bisect_left(_PLACE_EDGES, where)])
 
 
 def _capital(text: str) -> str:
@@ -67,41 +67,41 @@ def _capital(text: str) -> str:
 
 
 def _count(words: _Words, number: int) -> str:
-    return words.pick(phrases.COUNTS[number] if number < len(phrases.COUNTS) else phrases.MANY)
+    return words.pick(lexicon.COUNTS[number] if number < len(lexicon.COUNTS) else lexicon.MANY)
 
 
 def _tell_level(words: _Words, facts: Facts) -> str:
-    return words.frame("level").format(x=words.pick(phrases.LEVELS[facts.level]))
+    return words.frame("level").format(x=words.pick(lexicon.LEVELS[facts.level]))
 
 
 def _tell_start(words: _Words, facts: Facts) -> str:
-    return words.frame("start").format(x=words.pick(phrases.LEVELS[facts.outline[0]]))
+    return words.frame("start").format(x=words.pick(lexicon.LEVELS[facts.outline[0]]))
 
 
 def _tell_end(words: _Words, facts: Facts) -> str:
-    return words.frame("end").format(x=words.pick(phrases.LEVELS[facts.outline[-1]]))
+    return words.frame("end").format(x=words.pick(lexicon.LEVELS[facts.outline[-1]]))
 
 
 def _tell_outline(words: _Words, facts: Facts) -> str:
-    told = (words.pick(phrases.LEVELS[grade]) for grade in facts.outline)
+    told = (words.pick(lexicon.LEVELS[grade]) for grade in facts.outline)
     return words.frame("outline").format(**dict(zip("abcde", told, strict=True)))
 
 
 def _tell_spread(words: _Words, facts: Facts) -> str:
-    return words.frame("spread").format(x=phrases.SPREADS[facts.spread])
+    return words.frame("spread").format(x=lexicon.SPREADS[facts.spread])
 
 
 def _tell_trend(words: _Words, facts: Facts) -> str:
     found = facts.trend
     sign = 0 if found.strength == 0 else 1 if found.change > 0 else -1
-    noun, verb = words.pick(phrases.TRENDS[sign, found.strength])
+    noun, verb = words.pick(lexicon.TRENDS[sign, found.strength])
     if words.chance() < 0.5:
         return words.frame("trend_noun").format(x=noun, X=_capital(noun))
     return words.frame("trend_verb").format(x=verb)
 
 
 def _tell_volatility(words: _Words, facts: Facts) -> str:
-    nouns, adjectives = phrases.VOLATILITIES[facts.volatility]
+    nouns, adjectives = lexicon.VOLATILITIES[facts.volatility]
     if words.chance() < 0.5:
         noun = words.pick(nouns)
         return words.frame("volatility_noun").format(x=noun, X=_capital(noun))
@@ -162,8 +162,8 @@ def _where(piece: Segment) -> float:
 
 def _piece(words: _Words, piece: Segment, style: int) -> str:
     """Words one piece: "a sharp drop near the end" (style 0), "drops sharply near the end" (1)."""
-    move = words.pick(phrases.MOVES[piece.direction][style])
-    pace = words.pick(phrases.PACES[piece.pace][style])
+    move = words.pick(lexicon.MOVES[piece.direction][style])
+    pace = words.pick(lexicon.PACES[piece.pace][style])
     placed = piece.share < _WHOLE_SHARE and words.chance() < _PLACED_SHARE
     place = f" {_place(words, _where(piece))}" if placed else ""
     if piece.direction == "flat":

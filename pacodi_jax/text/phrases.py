@@ -1,8 +1,8 @@
-"""The wording of captions: a lexicon of grades, and sentence frames kept apart by split.
+"""The wording of captions: sentence frames, kept apart by split.
 
 A caption is made of facts. Each fact has frames for training and other frames that are held out:
-no held-out frame is ever trained on, so scores on them measure new sentences. The words for grades
-and places are shared, since an encoder without weights cannot know a synonym that it never saw.
+no held-out frame is ever trained on, so scores on them measure new sentences. The words in them
+(:mod:`.lexicon`) are shared, since an encoder without weights cannot know a synonym it never saw.
 Inside a fact a comma only parts what stands alone, so that a clause can be read by itself.
 """
 
@@ -19,89 +19,6 @@ class Frames(NamedTuple):
     asked: tuple[str, ...] = ()
 
 
-LEVELS = (
-    ("very low", "extremely low"),
-    ("low", "well below normal"),
-    ("slightly low", "slightly below normal"),
-    ("normal", "about average"),
-    ("slightly high", "slightly above normal"),
-    ("high", "well above normal"),
-    ("very high", "extremely high"),
-)
-
-PLACES = (
-    ("at the very start", "right at the start", "at the beginning"),
-    ("early on", "early"),
-    ("before the middle", "a third of the way in"),
-    ("in the middle", "around the middle", "halfway through"),
-    ("after the middle", "two thirds of the way in"),
-    ("late", "late on", "towards the end"),
-    ("near the end", "at the very end", "right at the end"),
-)
-
-SPREADS = ("very narrow", "narrow", "moderate", "wide", "very wide")
-
-#: Nouns, adjectives.
-VOLATILITIES = (
-    (("very low volatility",), ("very smooth", "very calm")),
-    (("low volatility",), ("smooth", "calm")),
-    (("moderate volatility",), ("slightly rough",)),
-    (("high volatility",), ("rough", "volatile")),
-    (("very high volatility",), ("very rough", "very volatile")),
-)
-
-#: Keyed by (sign of the change, strength); a noun phrase and a verb phrase each.
-TRENDS = {
-    (0, 0): (
-        ("no trend", "stays flat"),
-        ("a flat course", "shows no trend"),
-        ("a flat trend", "neither rises nor falls"),
-    ),
-    (1, 1): (("a slight upward drift", "drifts slightly up"),),
-    (-1, 1): (("a slight downward drift", "drifts slightly down"),),
-    (1, 2): (("an upward trend", "rises"), ("a rising trend", "goes up"), ("a rise", "increases")),
-    (-1, 2): (
-        ("a downward trend", "falls"),
-        ("a falling trend", "goes down"),
-        ("a decline", "decreases"),
-    ),
-    (1, 3): (
-        ("a strong upward trend", "rises strongly"),
-        ("a steep rising trend", "goes up strongly"),
-        ("a strong rise", "increases strongly"),
-    ),
-    (-1, 3): (
-        ("a strong downward trend", "falls strongly"),
-        ("a steep falling trend", "goes down strongly"),
-        ("a strong decline", "decreases strongly"),
-    ),
-}
-
-COUNTS = (
-    ("no",),
-    ("one", "a single"),
-    ("two",),
-    ("three",),
-    ("four",),
-    ("five",),
-    ("six",),
-)
-MANY = ("many",)
-
-#: Keyed by direction: nouns, verbs.
-MOVES = {
-    "up": (("rise", "climb", "increase"), ("rises", "climbs", "increases", "goes up")),
-    "down": (("fall", "drop", "decline"), ("falls", "drops", "declines", "goes down")),
-    "flat": (("flat stretch", "plateau"), ("stays flat", "holds steady")),
-}
-
-#: Keyed by pace: adjectives, adverbs.
-PACES = {
-    "slow": (("slow", "gradual"), ("slowly", "gradually")),
-    "steady": (("steady",), ("steadily",)),
-    "sharp": (("sharp", "sudden", "steep"), ("sharply", "suddenly", "steeply")),
-}
-
 #: How a story opens and how its pieces are joined, told with nouns ("a sharp drop") or verbs.
 STORIES = {
     "noun": (
@@ -114,8 +31,7 @@ STORIES = {
     ),
 }
 
-#: What people say besides. None of it tells anything of a series: a model that has met many such
-#: words learns to pass over those it never met.
+#: What people say besides. None of it tells anything of a series, and a model should meet that.
 CONTEXTS = (
     *("for the report", "for a customer", "for example", "for our model", "for the dashboard"),
     *("for my thesis", "for testing", "for the demo", "for a household", "for the energy market"),

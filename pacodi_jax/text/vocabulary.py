@@ -5,7 +5,7 @@ import string
 from collections.abc import Iterator
 from typing import Any
 
-from pacodi_jax.text import phrases
+from pacodi_jax.text import lexicon, phrases
 from pacodi_jax.text.clauses import stem
 
 _WORD = re.compile(r"\w+")
@@ -24,8 +24,8 @@ def _strings(table: Any) -> Iterator[str]:
 
 def _known() -> frozenset[str]:
     tables = (
-        *(phrases.LEVELS, phrases.PLACES, phrases.SPREADS, phrases.VOLATILITIES, phrases.COUNTS),
-        *(phrases.TRENDS, phrases.MOVES, phrases.PACES, phrases.STORIES, phrases.FRAMES),
+        *(lexicon.LEVELS, lexicon.PLACES, lexicon.SPREADS, lexicon.VOLATILITIES, lexicon.COUNTS),
+        *(lexicon.TRENDS, lexicon.MOVES, lexicon.PACES, phrases.STORIES, phrases.FRAMES),
     )
     words = _WORD.findall(" ".join(_strings(tables)).casefold())
     return frozenset(stem(word) for word in words) | {"peak", "dip", "cycl", "perhap"}

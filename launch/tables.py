@@ -170,9 +170,8 @@ def run(cell: Cell) -> None:
     workdir = RUNS / cell.name
     print(f"== {cell.name}\n   {cell.said} --workdir={workdir.relative_to(ROOT)}", flush=True)
     start = time.perf_counter()
-    status = subprocess.run(
-        [sys.executable, *cell.command, f"--workdir={workdir}"], cwd=ROOT, check=False
-    ).returncode
+    command = [sys.executable, *cell.command, f"--workdir={workdir}", "--exit_on_signal=75"]
+    status = subprocess.run(command, cwd=ROOT, check=False).returncode
     if status:
         raise SystemExit(f"{cell.name} ended with status {status}; run again to go on")
     found = json.loads((workdir / "scores" / "scores.json").read_text())

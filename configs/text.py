@@ -12,7 +12,7 @@ through a service of the model that made them:
     … --mode=sample --text="…" \
         --config.text.encoder=endpoint --config.text.url=https://api.openai.com/v1
 
-Two CPU cores: 20 to 26 minutes of training on one of them. Scores: docs/text.md.
+Two CPU cores: 25 minutes of training on one of them. Scores: docs/text.md.
 """
 
 from ml_collections import ConfigDict
@@ -33,6 +33,6 @@ def get_config(arguments: str = "") -> ConfigDict:
         config.text.update({"width": 128, "cut": True})
     else:
         config.text.update({"encoder": "hashed", "phrasings": 8})
-    # What a short text says is learned from few examples at a time: larger batches than elsewhere.
+    # In batches of 32 a model hardly learned what single facts say; see docs/text.md.
     config.train.update({"steps": 16_000, "batch": 128, "learning_rate": 2e-3})
     return config.lock()

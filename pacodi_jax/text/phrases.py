@@ -35,19 +35,25 @@ STORIES = {
 CONTEXTS = (
     *("for the report", "for a customer", "for example", "for our model", "for the dashboard"),
     *("for my thesis", "for testing", "for the demo", "for a household", "for the energy market"),
+    *("for this channel", "for the power grid", "for training purposes", "on Monday"),
+    *("on holidays", "on the farm", "on a working day", "on every server", "on the weekend"),
+    *("on the screen", "in winter", "in that week", "in this city", "in the north", "in theory"),
+    *("in practice", "in March", "in the lab", "in this room", "in the summer months"),
     *(
-        "for this channel",
-        "for the power grid",
-        "for training purposes",
-        "on Monday",
-        "on holidays",
+        "in the control room",
+        "in degrees",
+        "in the records",
+        "in our experience",
+        "in rainy weather",
     ),
-    *("on the farm", "on a working day", "on every server", "on the weekend", "on the screen"),
-    *("in winter", "in that week", "in this city", "in the north", "in theory", "in practice"),
-    *("in March", "in the lab", "in this room", "in the summer months", "in the control room"),
-    *("in degrees", "in the records", "in our experience", "in rainy weather", "in the picture"),
-    *("in that region", "at our plant", "at night", "at home", "at the station", "at the office"),
-    *("at the request of the team", "during the test", "during the shift", "under load"),
+    *("in the picture", "in that region", "at our plant", "at night", "at home", "at the station"),
+    *(
+        "at the office",
+        "at the request of the team",
+        "during the test",
+        "during the shift",
+        "under load",
+    ),
     *("by the river", "by design", "by my reckoning", "with the new machine", "with some luck"),
     *("with oil temperature", "without warning", "according to the sensor", "per the manual"),
     *("as usual", "as a rule", "as planned", "as agreed", "as you know", "as the operators say"),
@@ -132,6 +138,22 @@ def _fill(frames: tuple[str, ...], phrase: str) -> tuple[str, ...]:
     return tuple(frame.replace("{x}", phrase) for frame in frames)
 
 
+def _extremes(kind: str) -> Frames:
+    """Frames that count peaks or dips, and may place them."""
+    some, clear = f"{{n}} {kind} {{p}}", f"{{n}} clear {kind} {{p}}"
+    return Frames(
+        (
+            f"There are {some}",
+            f"{{N}} {kind} {{p}}",
+            f"It has {clear}",
+            f"There are {clear}",
+            *_fill(_NOUNS, some),
+        ),
+        (f"It shows {some}", f"The series has {clear}"),
+        (f"I want {clear}", f"Draw a line with {clear}", *_fill(_ASKED_NOUNS, some)),
+    )
+
+
 FRAMES = {
     "level": Frames(
         (
@@ -197,36 +219,8 @@ FRAMES = {
         ("The line looks {x}", "It looks like a {x} curve"),
         _ASKED_ADJECTIVES,
     ),
-    "peaks": Frames(
-        (
-            "There are {n} peaks {p}",
-            "{N} peaks {p}",
-            "It has {n} clear peaks {p}",
-            "There are {n} clear peaks {p}",
-            *_fill(_NOUNS, "{n} peaks {p}"),
-        ),
-        ("It shows {n} peaks {p}", "The series has {n} clear peaks {p}"),
-        (
-            "I want {n} clear peaks {p}",
-            "Draw a line with {n} clear peaks {p}",
-            *_fill(_ASKED_NOUNS, "{n} peaks {p}"),
-        ),
-    ),
-    "dips": Frames(
-        (
-            "There are {n} dips {p}",
-            "{N} dips {p}",
-            "It has {n} clear dips {p}",
-            "There are {n} clear dips {p}",
-            *_fill(_NOUNS, "{n} dips {p}"),
-        ),
-        ("It shows {n} dips {p}", "The series has {n} clear dips {p}"),
-        (
-            "I want {n} clear dips {p}",
-            "Draw a line with {n} clear dips {p}",
-            *_fill(_ASKED_NOUNS, "{n} dips {p}"),
-        ),
-    ),
+    "peaks": _extremes("peaks"),
+    "dips": _extremes("dips"),
     "highest": Frames(
         ("The highest point comes {x}", "The maximum is {x}", "It is highest {x}"),
         ("The highest value is {x}", "The maximum comes {x}"),

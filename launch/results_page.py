@@ -196,14 +196,14 @@ def budget(records: list[Record]) -> str:
             f"`{r['name']}`",
             f"{r['model']['steps']:,}",
             f"{r['windows_per_second']:,.0f}",
-            f"{r['minutes']:.1f}",
+            f"{r['training_minutes']:.1f}",
             f"{r['peak_megabytes'] / 1e3:.1f} GB",
             str(r["machine"]["cores"]),
             f"{r['validation']:.4f}",
         ]
         for r in records
     ]
-    head = ["cell", "steps", "windows/s", "minutes in all", "peak", "cores", "validation loss"]
+    head = ["cell", "steps", "windows/s", "minutes of training", "peak", "cores", "validation loss"]
     return table(head, rows)
 
 

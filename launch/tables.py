@@ -16,7 +16,6 @@ import os
 import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -165,11 +164,18 @@ def keep_samples(cell: Cell, workdir: Path) -> None:
     np.save(folder / f"{cell.name}.npy", np.load(workdir / "samples" / "samples.npy")[:32])
 
 
+def training_minutes(lines: list[dict[str, Any]], batch: int) -> float:
+    """How long a run trained, over all its parts, from the speeds that it wrote down."""
+    told = {line["step"]: line["windows_per_second"] for line in lines if "loss" in line}
+    steps = sorted(told)
+    spans = zip(steps, [0, *steps], strict=False)
+    return sum((step - last) * batch / told[step] for step, last in spans) / 60
+
+
 def run(cell: Cell) -> None:
     """Trains and scores a cell, and keeps what it scored."""
     workdir = RUNS / cell.name
     print(f"== {cell.name}\n   {cell.said} --workdir={workdir.relative_to(ROOT)}", flush=True)
-    start = time.perf_counter()
     command = [sys.executable, *cell.command, f"--workdir={workdir}", "--exit_on_signal=75"]
     status = subprocess.run(command, cwd=ROOT, check=False).returncode
     if status:
@@ -178,6 +184,7 @@ def run(cell: Cell) -> None:
     lines = [json.loads(line) for line in (workdir / "metrics.jsonl").read_text().splitlines()]
     speeds = [line["windows_per_second"] for line in lines if "windows_per_second" in line]
     validation = [line["validation"] for line in lines if "validation" in line]
+    config = (workdir / "config.json").read_text()
     environment = json.loads((workdir / "environment.json").read_text())
     record = {
         "cell": cell._asdict(),
@@ -188,7 +195,7 @@ def run(cell: Cell) -> None:
             "packages": environment["packages"],
         },
         "windows_per_second": sorted(speeds)[len(speeds) // 2],
-        "minutes": round((time.perf_counter() - start) / 60, 1),
+        "training_minutes": round(training_minutes(lines, json.loads(config)["train"]["batch"]), 1),
         "peak_megabytes": round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3),
         "validation": validation[-1],
         "model": found["model"],

@@ -22,8 +22,8 @@ from pacodi_jax import evaluate, parallel, pictures, run
 from pacodi_jax.data import attributes
 from pacodi_jax.errors import PacodiError, flag_mistake
 from pacodi_jax.memory import reuse_memory
+from pacodi_jax.text.encoders import vocabulary
 from pacodi_jax.text.encoders.interface import clean_text
-from pacodi_jax.text.vocabulary import familiarity
 from pacodi_jax.train import train
 
 _CONFIG = config_flags.DEFINE_config_file("config", lock_config=True)
@@ -54,7 +54,6 @@ _ON_SIGNAL = flags.DEFINE_integer(
 flags.mark_flags_as_required(["config", "workdir"])
 
 
-_FAMILIAR = 0.3  # of a text's words; below it the model has little to go by
 _STEPS = {
     None: ("train", "sample"),
     "train": ("train",),
@@ -145,11 +144,8 @@ def _sample(workdir: Path) -> None:
     if _MODE.value != "sample" and _holds(folder, facts, "samples.json", "samples.npy"):
         print(f"{folder} holds these {count} windows already")
         return
-    ours = trained.recipe.text is None  # captions that were written here, whose words are known
-    if text is not None and ours and familiarity(text) < _FAMILIAR:
-        print(
-            f"note: captions use few of these words: {text!r}; expect nearly unconditional windows"
-        )
+    if text is not None:
+        _tell_reading(vocabulary.read(text, trained.recipe.words))
     if trained.label:
         print(f"note: {trained.label}")
     written = evaluate.write_samples(
@@ -163,6 +159,15 @@ def _sample(workdir: Path) -> None:
         static=static,
     )
     print("\n".join(str(path) for path in written))
+
+
+def _tell_reading(reading: vocabulary.Reading) -> None:
+    """Says which words of a text are read as others, and which not at all."""
+    for written, taken in reading.corrected.items():
+        print(f"note: {written!r} is read as {taken!r}")
+    if reading.ignored:
+        told = ", ".join(map(repr, reading.ignored))
+        print(f"note: not read, as no training text has them: {told}")
 
 
 def _evaluate(workdir: Path) -> None:

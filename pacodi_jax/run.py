@@ -19,7 +19,7 @@ from pacodi_jax.data.captioned import Captioned, with_texts
 from pacodi_jax.errors import PacodiError, choose
 from pacodi_jax.text import tsfragment
 from pacodi_jax.text.encoders import ENCODERS, Encoder, check_vectors, require_identity
-from pacodi_jax.text.encoders.interface import as_numbers
+from pacodi_jax.text.encoders.interface import as_numbers, clean_text
 from pacodi_jax.text.service import Service
 from pacodi_jax.types import Array, Key
 
@@ -64,11 +64,11 @@ def load_data(config: ConfigDict) -> Dataset:
     )
 
 
-def build_encoder(config: ConfigDict) -> Encoder:
-    """The text encoder that a config asks for."""
+def build_encoder(config: ConfigDict, words: tuple[str, ...] = ()) -> Encoder:
+    """The text encoder that a config asks for; ``words`` are those of a trained model's recipe."""
     wanted = config.text
     options: dict[str, dict[str, Any]] = {
-        "hashed": {"width": wanted.width},
+        "hashed": {"width": wanted.width, "words": words},
         "minilm_clauses": {"width": wanted.width},
         "endpoint": {
             "service": Service(wanted.url),
@@ -190,13 +190,25 @@ class Trained:
                 "this model was trained without texts; train one with configs/text.py, or sample "
                 "without --text."
             )
-        encoder = build_encoder(self.config)
+        encoder = build_encoder(self.config, self.recipe.words)
         require_identity(encoder, self.card["encoder"])
         return encoder
 
     def encode(self, text: str) -> np.ndarray:
-        """The condition ``(E,)`` of a text, by the encoder that the model was trained with."""
-        return self.encoder().encode([text])[0]
+        """The condition ``(E,)`` of a text, by the encoder that the model was trained with.
+
+        Raises:
+          PacodiError: for a text that it does not read, or has no word of those it was trained on.
+        """
+        found = self.encoder().encode([text])[0]
+        if not found.any():
+            words = self.recipe.words
+            some = ", ".join(words[:: len(words) // 12 + 1])
+            raise PacodiError(
+                f"this model knows none of the words of {clean_text(text)[:60]!r}: no text that it "
+                f"was trained on has them. Some that it knows: {some}."
+            )
+        return found
 
     def sample_scaled(self, key: Key, count: int, condition: Any = None) -> np.ndarray:
         """Draws ``count`` windows ``(count, L, C_live)`` in the model's scale.

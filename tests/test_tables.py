@@ -77,7 +77,7 @@ def made_record(tables, cell, value):
         "command": cell.said,
         "machine": {"cores": 2},
         "windows_per_second": 1000.0,
-        "minutes": 1.0,
+        "training_minutes": 1.0,
         "peak_megabytes": 900,
         "validation": 0.8,
         "model": {"steps": tables.STEPS[cell.budget]},

@@ -10,7 +10,8 @@ from pacodi_jax.data.dataset import Dataset
 from pacodi_jax.data.windows import WindowSet
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.text import captions, facts, properties
-from pacodi_jax.text.encoders import Encoder
+from pacodi_jax.text.encoders import Encoder, vocabulary
+from pacodi_jax.text.encoders.hashed import Hashed
 from pacodi_jax.text.encoders.interface import clean_text
 from pacodi_jax.text.phrases import Split
 
@@ -61,30 +62,37 @@ def with_texts(
         )
     if column is not None:
 
-        def given(part: WindowSet) -> Captioned:
+        def told(part: WindowSet) -> tuple[str, ...]:
             texts = tuple(map(str, part.column(column)))
             _check(texts, column)
-            return _attach(part, texts, encoder)
+            return texts
 
-        return replace(
-            dataset,
-            train=given(dataset.train),
-            validation=given(dataset.validation),
-            held_out=given(dataset.held_out),
-        )
-    yardsticks = properties.fit(dataset.train.values()[:, :, 0])
-    seeds = range(seed, seed + phrasings)
-    train_texts = _write(dataset.train, yardsticks, seeds, "train")
+        train, train_texts = dataset.train, told(dataset.train)
+    else:
+        yardsticks = properties.fit(dataset.train.values()[:, :, 0])
+        seeds = range(seed, seed + phrasings)
 
-    def unseen(part: WindowSet) -> Captioned:
-        return _attach(part, _write(part, yardsticks, seeds[:1], "held_out"), encoder)
+        def told(part: WindowSet) -> tuple[str, ...]:
+            return _write(part, yardsticks, seeds[:1], "held_out")
 
+        train = _repeat(dataset.train, phrasings)
+        train_texts = _write(dataset.train, yardsticks, seeds, "train")
+    words, reader = _taught(encoder, train_texts)
     return replace(
         dataset,
-        train=_attach(_repeat(dataset.train, phrasings), train_texts, encoder),
-        validation=unseen(dataset.validation),
-        held_out=unseen(dataset.held_out),
+        train=_attach(train, train_texts, encoder),
+        validation=_attach(dataset.validation, told(dataset.validation), reader),
+        held_out=_attach(dataset.held_out, told(dataset.held_out), reader),
+        recipe=replace(dataset.recipe, words=words),
     )
+
+
+def _taught(encoder: Encoder, texts: Sequence[str]) -> tuple[tuple[str, ...], Encoder]:
+    """The words of training, and the encoder that reads by them, if it knows no others."""
+    if not isinstance(encoder, Hashed):
+        return (), encoder
+    words = vocabulary.collect(texts)
+    return words, Hashed(width=encoder.width, words=words)
 
 
 def _check(texts: Sequence[str], column: str) -> None:

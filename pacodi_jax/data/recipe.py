@@ -41,6 +41,7 @@ class Recipe:
       id_dtype: its type.
       attributes: the static columns.
       text: the caption column's name, or ``None``.
+      words: of the texts that a model was trained on, where its encoder knows no others.
       columns: every column of the user's table, in order.
     """
 
@@ -60,6 +61,7 @@ class Recipe:
     id_dtype: str
     attributes: tuple[Attribute, ...]
     text: str | None
+    words: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
 
     @property
@@ -99,7 +101,8 @@ class Recipe:
                 levels = None if a["levels"] is None else tuple(a["levels"])
                 known.append(Attribute(**{**a, "levels": levels}))
             fields |= {k: tuple(fields[k]) for k in ("channels", "dtypes")}
-            fields["columns"] = tuple(fields.get("columns", ()))  # older recipes have none
+            for later in ("words", "columns"):  # older recipes have none
+                fields[later] = tuple(fields.get(later, ()))
             return cls(**fields, scaler=Scaler(**scaler), clock=clock, attributes=tuple(known))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise PacodiError(f"this is not a data recipe: {error}") from error

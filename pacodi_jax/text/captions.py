@@ -30,7 +30,6 @@ _EDGE_SHARE = 0.4
 _WHOLE_SHARE = 0.7
 _PLACED_SHARE = 0.75
 _BRIEFLY_PLACED_SHARE = 0.3
-_CONTEXT_SHARE = 0.5
 _BRIEF = 3  # facts at most, of a caption that may count peaks without placing them
 _Item = TypeVar("_Item")
 
@@ -220,17 +219,6 @@ def _chosen(words: _Words, facts: Facts, detail: Detail) -> list[str]:
     return few[: 1 + int(words.chance() ** 4 * (len(few) - 1))]
 
 
-def _in_context(words: _Words, sentence: str) -> str:
-    """Puts what people say besides before or after half of the sentences of a short caption."""
-    if not words.brief or words.split != "train" or words.chance() >= _CONTEXT_SHARE:
-        return sentence
-    context = words.pick(phrases.CONTEXTS)
-    if words.chance() < 0.5:
-        return f"{sentence} {context}"
-    kept = sentence if sentence.startswith("I ") else sentence[:1].lower() + sentence[1:]
-    return f"{context} {kept}"
-
-
 def word(facts: Facts, phrasing_seed: int, *, split: Split, detail: Detail) -> str:
     """Words measured facts; see :func:`caption`. Measure once, word as often as you like."""
     choose("split", split, {"train": 0, "held_out": 0})
@@ -239,7 +227,7 @@ def word(facts: Facts, phrasing_seed: int, *, split: Split, detail: Detail) -> s
     chosen = _chosen(words, facts, detail)
     words.brief = len(chosen) <= _BRIEF
     told = [_TELLERS[name](words, facts) for name in chosen]
-    told = [_capital(_in_context(words, sentence)) for sentence in told if sentence]
+    told = [_capital(sentence) for sentence in told if sentence]
     return ". ".join(told or [_tell_level(words, facts)]) + "."
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-_SUFFIX = re.compile(r"(?<=\w{4})ly$|(?<=\w{3})(?:ing|es|ed|e|s)$")
+_SUFFIX = re.compile(r"(?<=\w{4})ly$|(?<=\w{3})(?:ing|es|ed|e|s)$|(?<=\wo)es$")
 _BREAK = re.compile(r"[.,;:!?\n]+\s+|[.,;:!?\n]+$")
 
 

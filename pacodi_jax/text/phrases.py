@@ -31,35 +31,6 @@ STORIES = {
     ),
 }
 
-#: What people say besides. None of it tells anything of a series, and a model should meet that.
-CONTEXTS = (
-    *("for the report", "for a customer", "for example", "for our model", "for the dashboard"),
-    *("for my thesis", "for testing", "for the demo", "for a household", "for the energy market"),
-    *("for this channel", "for the power grid", "for training purposes", "on Monday"),
-    *("on holidays", "on the farm", "on a working day", "on every server", "on the weekend"),
-    *("on the screen", "in winter", "in that week", "in this city", "in the north", "in theory"),
-    *("in practice", "in March", "in the lab", "in this room", "in the summer months"),
-    *(
-        "in the control room",
-        "in degrees",
-        "in the records",
-        "in our experience",
-        "in rainy weather",
-    ),
-    *("in the picture", "in that region", "at our plant", "at night", "at home", "at the station"),
-    *(
-        "at the office",
-        "at the request of the team",
-        "during the test",
-        "during the shift",
-        "under load",
-    ),
-    *("by the river", "by design", "by my reckoning", "with the new machine", "with some luck"),
-    *("with oil temperature", "without warning", "according to the sensor", "per the manual"),
-    *("as usual", "as a rule", "as planned", "as agreed", "as you know", "as the operators say"),
-    *("as an illustration", "to be honest", "once more", "naturally", "I think", "it seems"),
-)
-
 #: Sentences around a noun phrase, a verb phrase and an adjective. There are many, as a model learns
 #: only from variety that what stands around a fact says nothing.
 _NOUNS = (
@@ -170,7 +141,7 @@ FRAMES = {
     ),
     "end": Frames(
         ("It ends {x}", "It finishes {x}", "Ending {x}", "The end is {x}"),
-        ("At the end it is {x}", "Finishing {x}"),
+        ("At the end it is {x}", "Towards its finish it is {x}"),
     ),
     "outline": Frames(
         (

@@ -9,7 +9,6 @@ from pacodi_jax.text.captions import caption, word
 from pacodi_jax.text.clauses import clauses, stem
 from pacodi_jax.text.encoders.hashed import Hashed
 from pacodi_jax.text.facts import measure
-from pacodi_jax.text.vocabulary import KNOWN, familiarity
 
 
 def _all(windows, statistics, **options):
@@ -69,18 +68,6 @@ def test_only_short_captions_for_training_are_requests(windows, statistics):
     assert max(text.count(". ") + 1 for text in asked) <= 3
     for options in ({"detail": "full"}, {"split": "held_out"}):
         assert not any(map(request.search, _all(windows, statistics, **options)))
-
-
-def test_only_short_captions_for_training_have_a_context_and_it_tells_nothing(windows, statistics):
-    context = re.compile("|".join(phrases.CONTEXTS), re.IGNORECASE)
-    found = [text for text in _all(windows, statistics) if context.search(text)]
-    assert max(text.count(". ") + 1 for text in found) <= 3
-    assert len({context.search(text)[0].lower() for text in found}) > 20
-    for options in ({"detail": "full"}, {"split": "held_out"}):
-        assert not any(map(context.search, _all(windows, statistics, **options)))
-    told = {stem(word) for text in phrases.CONTEXTS for word in text.lower().split()}
-    small = {"a", "an", "as", "at", "be", "by", "i", "in", "it", "of", "on", "that", "the", "thi"}
-    assert told & KNOWN <= small | {"to", "with"}
 
 
 def test_drawn_captions_tell_one_to_all_facts(windows, statistics):
@@ -175,14 +162,6 @@ def test_clauses_split_at_punctuation_but_not_inside_numbers():
         "sharp",
         "early",
     ]
-
-
-def test_requests_of_users_are_familiar_and_other_languages_are_not():
-    assert familiarity("a slow rise, then a sharp drop near the end") == 1.0
-    assert familiarity("two peaks with high volatility") == 1.0
-    assert familiarity("Ein langsamer Anstieg und ein steiles Ende") < 0.2
-    assert familiarity("上昇してから急落する") == 0.0
-    assert familiarity("…") == 0.0
 
 
 PINNED = (

@@ -214,7 +214,7 @@ def captioned(tmp_path_factory):
 
 def test_captions_that_were_written_here_name_their_encoder(captioned):
     trained = run.load(captioned)
-    assert trained.card["encoder"] == "hashed/v1/width=64"
+    assert trained.card["encoder"] == "hashed/v2/width=64"
     for odd in ("two\x00peaks", "two\tpeaks\n", "\u202etwo \uff50\uff45aks"):
         np.testing.assert_array_equal(trained.encode(odd), trained.encode("two peaks"))
     with pytest.raises(PacodiError, match="width=1024'; their vectors differ"):
@@ -222,12 +222,25 @@ def test_captions_that_were_written_here_name_their_encoder(captioned):
 
 
 @pytest.mark.filterwarnings(OLD_IMPORT)
-def test_another_language_is_drawn_with_a_note(captioned, capsys):
+def test_words_that_training_never_had_are_told(captioned, capsys):
     hashed = ("--config.text.encoder=hashed", "--config.text.width=64")
-    assert command(captioned, "", *hashed, "--text=ゆっくり上がり、急に落ちる") == 0
-    assert "note: captions use few of these words" in capsys.readouterr().out
     assert command(captioned, "", *hashed, "--text=a slow rise") == 0
     assert "note" not in capsys.readouterr().out
+    plain = np.load(captioned / "samples/samples.npy")
+    assert command(captioned, "", *hashed, "--text=a majestic, sloww rise") == 0
+    told = capsys.readouterr().out
+    assert "note: 'sloww' is read as 'slow'\n" in told
+    assert "note: not read, as no training text has them: 'majestic'\n" in told
+    np.testing.assert_array_equal(np.load(captioned / "samples/samples.npy"), plain)
+
+
+@pytest.mark.filterwarnings(OLD_IMPORT)
+def test_a_text_without_any_word_of_training_is_refused(captioned, capsys):
+    hashed = ("--config.text.encoder=hashed", "--config.text.width=64")
+    assert command(captioned, "", *hashed, "--text=ゆっくり上がり、急に落ちる") == 2
+    told = capsys.readouterr().err
+    assert "knows none of the words of 'ゆっくり上がり、急に落ちる'" in told
+    assert "Some that it knows: " in told
 
 
 @pytest.mark.filterwarnings(OLD_IMPORT)

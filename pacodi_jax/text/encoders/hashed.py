@@ -1,10 +1,12 @@
 """Hashed n-grams: a text encoder without weights, so it always works.
 
-Every clause gives its words without their endings, all pairs of them in either order (whatever
-stands between), and the character trigrams of its words. Each such feature is hashed to a slot and
-a sign; counts enter as √count, the groups are weighted, and the vector is scaled to unit length.
-Pairs bind what belongs together ("ends … low") in whatever frame it is said; trigrams keep
-misspelt words near the right ones.
+Every clause gives its words without their endings and all pairs of them in either order, whatever
+stands between. Each such feature is hashed to a slot and a sign; counts enter as √count, the groups
+are weighted, and the vector is scaled to unit length. Pairs bind what belongs together
+("ends … low") in whatever frame it is said.
+
+Told the words of the texts that a model was trained on, it reads requests by them, see
+:mod:`.vocabulary`.
 """
 
 import hashlib
@@ -16,10 +18,11 @@ import numpy as np
 
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.text.clauses import clauses, stem
-from pacodi_jax.text.encoders.interface import FILLERS, WORD, clean_text
+from pacodi_jax.text.encoders import vocabulary
+from pacodi_jax.text.encoders.interface import FILLERS, WORD
 
-_VERSION = 1
-_WEIGHTS = {"word": 0.5, "pair": 1.0, "trigram": 0.3}
+_VERSION = 2
+_WEIGHTS = {"word": 0.5, "pair": 1.0}
 _REACH = 6
 _BLOCK = 1024
 
@@ -27,15 +30,11 @@ _BLOCK = 1024
 def _features(text: str) -> Iterator[tuple[str, str]]:
     """Yields (group, feature) for every feature of a clean text."""
     for clause in clauses(text.casefold()):
-        words = [word for word in WORD.findall(clause) if word not in FILLERS]
-        stems = [stem(word) for word in words]
-        for place, word in enumerate(words):
-            yield "word", stems[place]
+        stems = [stem(word) for word in WORD.findall(clause) if word not in FILLERS]
+        for place, word in enumerate(stems):
+            yield "word", word
             for other in stems[place + 1 : place + 1 + _REACH]:
-                yield "pair", " ".join(sorted((stems[place], other)))
-            marked = f"^{word}$"
-            for start in range(len(marked) - 2):
-                yield "trigram", marked[start : start + 3]
+                yield "pair", " ".join(sorted((word, other)))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -51,19 +50,24 @@ class Hashed:
 
     Args:
       width: number of slots; more slots mean fewer collisions.
+      words: of the texts that a model was trained on, to read requests to it by; empty reads all.
 
     Raises:
       PacodiError: for a width below 16.
     """
 
-    def __init__(self, *, width: int = 1024):
+    def __init__(self, *, width: int = 1024, words: tuple[str, ...] = ()):
         if width < 16:
             raise PacodiError(f"encoder hashed: width={width} is too small; use 16 or more.")
         self.width = width
+        self._words = words
         self.identity = f"hashed/v{_VERSION}/width={width}"
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Returns unit vectors, float32 ``(N, width)``; equal texts give equal bits anywhere."""
+        """Returns unit vectors, float32 ``(N, width)``; equal texts give equal bits anywhere.
+
+        A text that has none of the words of training gives zeros.
+        """
         vectors = np.zeros((len(texts), self.width), dtype=np.float32)
         for first in range(0, len(texts), _BLOCK):
             block = texts[first : first + _BLOCK]
@@ -74,7 +78,8 @@ class Hashed:
         """Unit vectors of a few texts in double precision, ``(N, width)``."""
         vectors = np.zeros((len(texts), self.width), dtype=np.float64)
         for row, text in zip(vectors, texts, strict=True):
-            for (group, feature), count in Counter(_features(clean_text(text))).items():
+            read = vocabulary.read(text, self._words).text
+            for (group, feature), count in Counter(_features(read)).items():
                 slot, sign = _slot(group, feature, self.width)
                 row[slot] += sign * _WEIGHTS[group] * count**0.5
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -1,9 +1,10 @@
 """Hashed n-grams: a text encoder without weights, so it always works.
 
 Every clause gives its words without their endings and all pairs of them in either order, whatever
-stands between. Each such feature is hashed to a slot and a sign; counts enter as √count, the groups
-are weighted, and the vector is scaled to unit length. Pairs bind what belongs together
-("ends … low") in whatever frame it is said.
+stands between. Each such feature is hashed to four slots with signs, so that another one which
+shares a slot with it hardly ever shares all; counts enter as √count, words weigh twice as much as
+pairs, and the vector is scaled to unit length. Pairs bind what belongs together ("ends … low") in
+whatever frame it is said.
 
 Told the words of the texts that a model was trained on, it reads requests by them, see
 :mod:`.vocabulary`.
@@ -22,7 +23,8 @@ from pacodi_jax.text.encoders import vocabulary
 from pacodi_jax.text.encoders.interface import FILLERS, WORD
 
 _VERSION = 2
-_WEIGHTS = {"word": 0.5, "pair": 1.0}
+_WEIGHTS = {"word": 1.0, "pair": 0.5}
+_SLOTS = 4
 _REACH = 6
 _BLOCK = 1024
 
@@ -38,11 +40,11 @@ def _features(text: str) -> Iterator[tuple[str, str]]:
 
 
 @lru_cache(maxsize=1 << 16)
-def _slot(group: str, feature: str, width: int) -> tuple[int, float]:
-    """Returns the slot of a feature and its sign; the same on every machine."""
-    digest = hashlib.blake2b(f"{group}:{feature}".encode(), digest_size=8).digest()
-    number = int.from_bytes(digest, "little")
-    return (number >> 1) % width, 1.0 if number & 1 else -1.0
+def _slots(group: str, feature: str, width: int) -> tuple[tuple[int, float], ...]:
+    """Returns the slots of a feature and their signs; the same on every machine."""
+    digest = hashlib.blake2b(f"{group}:{feature}".encode(), digest_size=8 * _SLOTS).digest()
+    numbers = (int.from_bytes(digest[8 * i : 8 * i + 8], "little") for i in range(_SLOTS))
+    return tuple(((number >> 1) % width, 1.0 if number & 1 else -1.0) for number in numbers)
 
 
 class Hashed:
@@ -80,7 +82,7 @@ class Hashed:
         for row, text in zip(vectors, texts, strict=True):
             read = vocabulary.read(text, self._words).text
             for (group, feature), count in Counter(_features(read)).items():
-                slot, sign = _slot(group, feature, self.width)
-                row[slot] += sign * _WEIGHTS[group] * count**0.5
+                for slot, sign in _slots(group, feature, self.width):
+                    row[slot] += sign * _WEIGHTS[group] * count**0.5
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors / np.maximum(norms, 1e-12)

@@ -10,6 +10,9 @@ from pacodi_jax.types import Array
 #: Below this time the logarithmic clock of :func:`time_features` runs linearly.
 CLOCK_FLOOR = 1e-4
 
+#: Conditions of more numbers are scaled down, see :class:`ConditionCode`.
+WIDE = 128
+
 
 def to_patches(x: Array, size: int) -> Array:
     """Groups ``(B, N, F)`` into patches of ``size`` slots, zero-padded: ``(B, ⌈N/P⌉, P·F)``."""
@@ -46,7 +49,9 @@ class ConditionCode(nn.Module):
     """A condition vector as an embedding, and a learned embedding for its absence.
 
     A text tells many facts at once: the hidden layer has room for them, and costs next to nothing
-    because it runs once an example and not once a token.
+    because it runs once an example and not once a token. A step of Adam moves every weight by about
+    the learning rate, and so the sum over E standardised inputs by E times as much: wide conditions
+    are scaled by 128/E, else their code is thrown about and what they say is hardly learned.
     """
 
     width: int
@@ -55,7 +60,8 @@ class ConditionCode(nn.Module):
     def __call__(self, condition: Array, drop: Array) -> Array:
         """Embeds ``(B, E)`` as ``(B, width)``; rows where ``drop (B,)`` holds are the null."""
         null = self.param("null", nn.initializers.normal(0.02), (self.width,), jnp.float32)
-        kept = jnp.where(drop[:, None], 0.0, condition.astype(jnp.float32))
+        scale = min(1.0, WIDE / condition.shape[-1])
+        kept = jnp.where(drop[:, None], 0.0, scale * condition.astype(jnp.float32))
         embedded = Perceptron(self.width, 8 * self.width, name="projection")(kept)
         return jnp.where(drop[:, None], null, embedded)
 

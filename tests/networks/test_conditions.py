@@ -3,12 +3,13 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 from jax.test_util import check_grads
 
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.networks import DualBranch, SingleBranch
-from pacodi_jax.networks.embedding import position_code, time_features
+from pacodi_jax.networks.embedding import ConditionCode, position_code, time_features
 from pacodi_jax.networks.layers import modulate
 from pacodi_jax.types import Quadratures
 from tests.networks.parameters import awake, quick
@@ -61,6 +62,25 @@ def test_dropped_condition_may_be_anything_without_spoiling_the_gradient(params)
     gradient = quick(jax.grad(loss))
     clean, spoilt = gradient(params, CONDITION), gradient(params, CONDITION.at[0].set(jnp.nan))
     jax.tree.map(np.testing.assert_array_equal, clean, spoilt)
+
+
+def test_a_step_of_adam_moves_the_code_of_a_wide_condition_no_further_than_of_a_narrow_one():
+    code, keep, adam = ConditionCode(32), jnp.zeros(8, bool), optax.adam(1e-3)
+
+    def moved(width: int) -> float:
+        condition = jax.random.normal(KEY, (8, width))
+        params = code.init(KEY, condition, keep)
+
+        def aim(params):
+            return jnp.sum(code.apply(params, condition, keep))
+
+        slope = jax.grad(aim)(params)  # only the first layer steps: the others are alike
+        slope = jax.tree.map(lambda leaf: leaf * (leaf.shape[0] == width), slope)
+        change, _ = adam.update(slope, adam.init(params))
+        after = optax.apply_updates(params, change)
+        return float(aim(after) - aim(params))
+
+    assert 0.3 < moved(2048) / moved(128) < 2.0
 
 
 def test_the_null_is_learned(params):

@@ -22,7 +22,7 @@ from exam import Exam, errors, prepare, ratios, show, write
 
 from pacodi_jax import run
 
-GUIDANCE = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0)
+GUIDANCE = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0)
 KEY = 20_260
 
 

@@ -1,6 +1,6 @@
 """Draws what a text-conditional run makes of eight sentences, for docs/text.md.
 
-python launch/text_picture.py RUN [--guidance 3] [--out docs/pictures/text.png]
+python launch/text_picture.py RUN [--guidance 2] [--out docs/pictures/text.png]
 """
 
 import argparse
@@ -24,16 +24,17 @@ SENTENCES = (
     "It shows very high volatility.",
     "The line looks smooth.",
 )
-DRAWS = 8
+DRAWS = 6
 
 
 def draw(folder: Path, guidance: float, path: Path) -> Path:
-    """Draws eight windows a sentence, in the data's units."""
+    """Draws six windows a sentence, in the data's units, each less its mean as levels differ."""
     trained = run.load(folder)
     sampler = trained.generator.sampler._replace(guidance=guidance)
     trained = replace(trained, generator=replace(trained.generator, sampler=sampler))
     conditions = np.repeat(trained.encoder().encode(SENTENCES), DRAWS, axis=0)
     made = trained.sample(jax.random.key(0), len(conditions), conditions)[:, :, 0]
+    made -= made.mean(axis=1, keepdims=True)
     figure, axes = plt.subplots(2, 4, figsize=(12, 4.4), sharex=True, sharey=True)
     for axis, sentence, windows in zip(
         axes.flat, SENTENCES, made.reshape(len(SENTENCES), DRAWS, -1), strict=True
@@ -42,7 +43,7 @@ def draw(folder: Path, guidance: float, path: Path) -> Path:
         axis.set_title(sentence, fontsize=9)
         axis.spines[["top", "right"]].set_visible(False)
     for axis in axes[:, 0]:
-        axis.set_ylabel(trained.recipe.channels[0])
+        axis.set_ylabel(f"{trained.recipe.channels[0]} less its mean")
     for axis in axes[-1]:
         axis.set_xlabel("step")
     figure.tight_layout()
@@ -53,7 +54,7 @@ def draw(folder: Path, guidance: float, path: Path) -> Path:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("run", type=Path)
-    parser.add_argument("--guidance", type=float, default=3.0)
+    parser.add_argument("--guidance", type=float, default=2.0)
     parser.add_argument("--out", type=Path, default=Path("docs/pictures/text.png"))
     given = parser.parse_args()
     print(draw(given.run, given.guidance, given.out))

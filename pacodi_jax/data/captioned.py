@@ -60,29 +60,21 @@ def with_texts(
             f"texts describe one channel, and the data has {channels}: choose one with "
             "config.data.channels."
         )
+    train, others = dataset.train, (dataset.validation, dataset.held_out)
     if column is not None:
-
-        def told(part: WindowSet) -> tuple[str, ...]:
-            texts = tuple(map(str, part.column(column)))
-            _check(texts, column)
-            return texts
-
-        train, train_texts = dataset.train, told(dataset.train)
+        texts = [_given(part, column) for part in (train, *others)]
     else:
-        yardsticks = properties.fit(dataset.train.values()[:, :, 0])
+        yardsticks = properties.fit(train.values()[:, :, 0])
         seeds = range(seed, seed + phrasings)
-
-        def told(part: WindowSet) -> tuple[str, ...]:
-            return _write(part, yardsticks, seeds[:1], "held_out")
-
-        train = _repeat(dataset.train, phrasings)
-        train_texts = _write(dataset.train, yardsticks, seeds, "train")
-    words, reader = _taught(encoder, train_texts)
+        texts = [_write(train, yardsticks, seeds, "train")]
+        texts += [_write(part, yardsticks, seeds[:1], "held_out") for part in others]
+        train = _repeat(train, phrasings)
+    words, reader = _taught(encoder, texts[0])
     return replace(
         dataset,
-        train=_attach(train, train_texts, encoder),
-        validation=_attach(dataset.validation, told(dataset.validation), reader),
-        held_out=_attach(dataset.held_out, told(dataset.held_out), reader),
+        train=_attach(train, texts[0], encoder),
+        validation=_attach(dataset.validation, texts[1], reader),
+        held_out=_attach(dataset.held_out, texts[2], reader),
         recipe=replace(dataset.recipe, words=words),
     )
 
@@ -95,8 +87,9 @@ def _taught(encoder: Encoder, texts: Sequence[str]) -> tuple[tuple[str, ...], En
     return words, Hashed(width=encoder.width, words=words)
 
 
-def _check(texts: Sequence[str], column: str) -> None:
-    """Refuses a text that no encoder reads, by its number among the different ones."""
+def _given(part: WindowSet, column: str) -> tuple[str, ...]:
+    """The user's texts; one that no encoder reads is refused by its number among different ones."""
+    texts = tuple(map(str, part.column(column)))
     for number, text in enumerate(dict.fromkeys(texts), start=1):
         try:
             clean_text(text)
@@ -104,6 +97,7 @@ def _check(texts: Sequence[str], column: str) -> None:
             raise PacodiError(
                 f"column {column!r}, text {number} ({text[:40]!r}): {error}"
             ) from None
+    return texts
 
 
 def _repeat(part: WindowSet, times: int) -> WindowSet:

@@ -4,6 +4,9 @@
     python -m pacodi_jax.main --workdir=runs/text --mode=sample \
         --text="a slow rise, then a sharp drop near the end" --samples=16
 
+``--config.sample.guidance=2`` does more exactly what a short text asks; 1, the default, is as
+varied as the data.
+
 With captions and vectors of TSFragment-600K; the second line asks for a text that is not among them
 through a service of the model that made them:
 
@@ -35,5 +38,4 @@ def get_config(arguments: str = "") -> ConfigDict:
         config.text.update({"encoder": "hashed", "width": 2048, "phrasings": 8})
     # In batches of 32 a model hardly learned what single facts say; see docs/text.md.
     config.train.update({"steps": 16_000, "batch": 128, "learning_rate": 2e-3})
-    config.sample.guidance = 2.0  # does what a short text asks; 1 is as varied as the data
     return config.lock()

@@ -38,7 +38,7 @@ REQUESTS = {
             "The data show an upward trend.",
             "The series shows a strong rise.",
             "This series rises throughout.",
-            "The whole series goes up.",
+            "Here the series goes up overall.",
             "This series increases strongly throughout.",
         ),
         ("a clear upward trend", "values go up over time", "a series that is increasing"),
@@ -49,7 +49,7 @@ REQUESTS = {
             "The data show a downward trend.",
             "The series shows a strong decline.",
             "This series falls throughout.",
-            "The whole series goes down.",
+            "Here the series goes down overall.",
             "This series decreases strongly throughout.",
         ),
         ("a clear downward trend", "values go down over time", "a series that is decreasing"),
@@ -60,7 +60,7 @@ REQUESTS = {
             "The data show no trend.",
             "The series shows a flat course.",
             "This series stays flat throughout.",
-            "The whole series neither rises nor falls.",
+            "Here the series neither rises nor falls overall.",
             "The series shows a flat trend.",
         ),
         ("a flat series with no trend", "values stay flat over time", "no trend at all"),
@@ -91,8 +91,8 @@ REQUESTS = {
     "high volatility": Request(
         (
             "It shows high volatility.",
-            "The data have very high volatility.",
-            "The line looks rough.",
+            "The line shows very high volatility overall.",
+            "Overall the line is rough.",
             "It looks like a very rough curve.",
             "It shows very high volatility.",
         ),
@@ -102,8 +102,8 @@ REQUESTS = {
     "low volatility": Request(
         (
             "It shows low volatility.",
-            "The data have very low volatility.",
-            "The line looks smooth.",
+            "The line shows very low volatility overall.",
+            "Overall the line is smooth.",
             "It looks like a very smooth curve.",
             "It shows very low volatility.",
         ),

@@ -22,8 +22,8 @@ from pacodi_jax import evaluate, parallel, pictures, run
 from pacodi_jax.data import attributes
 from pacodi_jax.errors import PacodiError, flag_mistake
 from pacodi_jax.memory import reuse_memory
-from pacodi_jax.text.encoders import vocabulary
 from pacodi_jax.text.encoders.interface import clean_text
+from pacodi_jax.text.encoders.vocabulary import Reading, Vocabulary
 from pacodi_jax.train import train
 
 _CONFIG = config_flags.DEFINE_config_file("config", lock_config=True)
@@ -144,8 +144,9 @@ def _sample(workdir: Path) -> None:
     if _MODE.value != "sample" and _holds(folder, facts, "samples.json", "samples.npy"):
         print(f"{folder} holds these {count} windows already")
         return
+    condition = _condition(trained, text, static)
     if text is not None:
-        _tell_reading(vocabulary.read(text, trained.recipe.words))
+        _tell_reading(Vocabulary(trained.recipe.words).read(text))
     if trained.label:
         print(f"note: {trained.label}")
     written = evaluate.write_samples(
@@ -153,7 +154,7 @@ def _sample(workdir: Path) -> None:
         folder,
         count,
         config.seed,
-        condition=_condition(trained, text, static),
+        condition=condition,
         dataset=None if _MODE.value == "sample" else run.load_windows(config),
         text=text,
         static=static,
@@ -161,7 +162,7 @@ def _sample(workdir: Path) -> None:
     print("\n".join(str(path) for path in written))
 
 
-def _tell_reading(reading: vocabulary.Reading) -> None:
+def _tell_reading(reading: Reading) -> None:
     """Says which words of a text are read as others, and which not at all."""
     for written, taken in reading.corrected.items():
         print(f"note: {written!r} is read as {taken!r}")

@@ -86,6 +86,16 @@ def made_record(tables, cell, value):
     }
 
 
+def test_minutes_of_training_count_all_parts_of_a_run_once(tables):
+    lines = [
+        {"step": 100, "loss": 1.0, "windows_per_second": 32.0},
+        {"step": 200, "loss": 1.0, "windows_per_second": 8.0},  # lost to a kill
+        {"step": 200, "validation": 0.5},
+        {"step": 200, "loss": 1.0, "windows_per_second": 16.0},
+    ]
+    assert tables.training_minutes(lines, 32) == pytest.approx((100 + 200) / 60)
+
+
 def test_the_page_says_where_the_aim_is_missed(tables, tmp_path):
     page = importlib.import_module("results_page")
     for name in ("paper.json", "page.md"):

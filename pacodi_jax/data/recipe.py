@@ -41,7 +41,7 @@ class Recipe:
       id_dtype: its type.
       attributes: the static columns.
       text: the caption column's name, or ``None``.
-      words: of the texts that a model was trained on, where its encoder knows no others.
+      words: of the texts that a model was trained on, if it reads by them (encoder ``hashed``).
       columns: every column of the user's table, in order.
     """
 

@@ -133,7 +133,7 @@ FRAMES = {
             "On average it is {x}",
             "A level that is {x}",
         ),
-        ("The average level is {x}", "Its typical level is {x}"),
+        ("The average level is {x}", "The level of the line is {x}"),
     ),
     "start": Frames(
         ("It starts {x}", "It begins {x}", "Starting {x}", "The start is {x}"),
@@ -167,7 +167,7 @@ FRAMES = {
             "A {x} range",
             *_fill(_NOUNS, "a {x} range"),
         ),
-        ("The values cover a {x} range", "It moves within a {x} range"),
+        ("The values cover a {x} range", "The range of the line is {x}"),
         _fill(_ASKED_NOUNS, "a {x} range"),
     ),
     "trend_noun": Frames(
@@ -177,17 +177,17 @@ FRAMES = {
     ),
     "trend_verb": Frames(
         _VERBS,
-        ("This series {x} throughout", "The whole series {x}"),
+        ("This series {x} throughout", "Here the series {x} overall"),
         _ASKED_VERBS,
     ),
     "volatility_noun": Frames(
         ("{X}", "With {x}", "It has {x}", *_NOUNS),
-        ("It shows {x}", "The data have {x}"),
+        ("It shows {x}", "The line shows {x} overall"),
         _ASKED_NOUNS,
     ),
     "volatility_adjective": Frames(
         _ADJECTIVES,
-        ("The line looks {x}", "It looks like a {x} curve"),
+        ("Overall the line is {x}", "It looks like a {x} curve"),
         _ASKED_ADJECTIVES,
     ),
     "peaks": _extremes("peaks"),

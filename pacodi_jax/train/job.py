@@ -14,6 +14,7 @@ from pacodi_jax import config as configuration
 from pacodi_jax import models, parallel, run
 from pacodi_jax.checkpoint import export, write_text
 from pacodi_jax.data import Dataset, WindowSet, batches
+from pacodi_jax.data.captioned import Captioned
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.train import environment, estimate, optimiser
 from pacodi_jax.train.loop import fit, refuse_uneven_batch
@@ -72,7 +73,7 @@ def train(config: ConfigDict, workdir: Path, watchdog: float = 300.0) -> Run:
         lambda step: batches.indices(config.seed, step, config.train.batch, data.size),
         workdir,
         _settings(config, watchdog),
-        {"data": dataset.fingerprint},
+        _identity(dataset),
         validator(generator, dataset.validation, config.train.batch),
     )
     if parallel.is_primary() and outcome.signal is None:
@@ -80,6 +81,14 @@ def train(config: ConfigDict, workdir: Path, watchdog: float = 300.0) -> Run:
         facts |= {"parameters": estimate.count(outcome.state.params), "seed": config.seed}
         export(workdir, run.weights(fitted, outcome.state.ema), facts)
     return outcome
+
+
+def _identity(dataset: Dataset) -> dict[str, str]:
+    """What must be the same for a run to go on: the series, and who read its texts."""
+    found = {"data": dataset.fingerprint}
+    if isinstance(dataset.train, Captioned):
+        found["text encoder"] = dataset.train.encoder
+    return found
 
 
 def build_optimiser(config: ConfigDict) -> Any:

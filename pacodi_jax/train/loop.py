@@ -139,4 +139,4 @@ def _require_same(identity: dict[str, Any], saved: dict[str, Any], step: int) ->
 
 def _short(fact: Any) -> str:
     """Returns a fact, a fingerprint cut to its first digits."""
-    return str(fact) if len(str(fact)) <= 16 else f"{str(fact)[:12]}…"
+    return str(fact) if len(str(fact)) <= 32 else f"{str(fact)[:12]}…"

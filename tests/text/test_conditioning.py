@@ -217,8 +217,15 @@ def test_captions_that_were_written_here_name_their_encoder(captioned):
     assert trained.card["encoder"] == "hashed/v2/width=64"
     for odd in ("two\x00peaks", "two\tpeaks\n", "\u202etwo \uff50\uff45aks"):
         np.testing.assert_array_equal(trained.encode(odd), trained.encode("two peaks"))
-    with pytest.raises(PacodiError, match="width=1024'; their vectors differ"):
+    with pytest.raises(PacodiError, match="width=2048'; their vectors differ"):
         run.load(captioned, text_config.get_config("")).encode("two peaks")
+
+
+def test_a_run_does_not_go_on_with_another_version_of_its_encoder(captioned, monkeypatch):
+    monkeypatch.setattr("pacodi_jax.text.encoders.hashed._VERSION", 1)
+    said = r"other text encoder .*\(hashed/v2/width=64 then, hashed/v1/width=64 now\)"
+    with pytest.raises(PacodiError, match=said):
+        train(run.load(captioned).config, captioned)
 
 
 @pytest.mark.filterwarnings(OLD_IMPORT)

@@ -1,48 +1,69 @@
+import numpy as np
 import pytest
 
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.text.encoders.vocabulary import Reading, collect, read
+from pacodi_jax.text.encoders.hashed import Hashed
+from pacodi_jax.text.encoders.vocabulary import Reading, Vocabulary, collect
 
-WORDS = collect(["The series rises sharply, halfway through.", "Two PEAKS"])
+WORDS = collect(["The series rises sharply, halfway through.", "Two PEAKS", "steady, normal"])
+
+
+def read(text: str) -> Reading:
+    return Vocabulary(WORDS).read(text)
 
 
 def test_words_are_collected_once_in_small_letters():
-    assert " ".join(WORDS) == "halfway peaks rises series sharply the through two"
+    told = "halfway normal peaks rises series sharply steady the through two"
+    assert " ".join(WORDS) == told
 
 
 @pytest.mark.parametrize(
     ("text", "left"),
     [
-        ("The series rises", "The series rises"),
+        ("The series rises", "the series rises"),
         ("rising, with a peak", "rising, with a peak"),  # other endings are the same words
-        ("Two peaks", "Two peaks"),
         ("two\x00peaks", "two peaks"),
     ],
 )
 def test_known_words_are_read_as_they_are(text, left):
-    assert read(text, WORDS) == Reading(left, {}, ())
+    assert read(text) == Reading(left, {}, ())
 
 
 def test_misspelt_words_are_read_as_their_nearest():
-    assert read("rises sharplly", WORDS) == Reading("rises sharply", {"sharplly": "sharply"}, ())
+    assert read("rises Sharplly") == Reading("rises sharply", {"sharplly": "sharply"}, ())
+
+
+@pytest.mark.parametrize(
+    "word", ["unsteady", "abnormal", "throughout", "troughs", "tow", "steady7"]
+)
+def test_words_that_mean_something_else_are_not_mended(word):
+    assert read(f"two {word}").ignored == (word,)
+
+
+def test_numbers_are_not_mended():
+    assert Vocabulary(("20230102", "two")).read("two 20230101").ignored == ("20230101",)
 
 
 def test_other_words_are_left_out_in_order_and_named_once():
-    found = read("Throughout, the whole series rises; rose two. Whole!", WORDS)
+    found = read("Throughout, the whole series rises; rose two. Whole!")
     assert found.text == ", the series rises; two. !"
-    assert found.ignored == ("Throughout", "whole", "rose", "Whole")
-    assert read("not two not", WORDS).ignored == ("not",)
-
-
-def test_short_words_are_never_taken_for_others():
-    assert read("tow peak", (*WORDS, "town")).ignored == ("tow",)
+    assert found.ignored == ("throughout", "whole", "rose")
 
 
 def test_without_words_all_is_read():
-    assert read("tout est lu", ()) == Reading("tout est lu", {}, ())
+    assert Vocabulary().read("tout est lu") == Reading("tout est lu", {}, ())
 
 
 def test_nothing_may_be_left_and_empty_texts_are_refused():
-    assert read("上昇", WORDS) == Reading("", {}, ("上昇",))
+    assert read("上昇") == Reading("", {}, ("上昇",))
     with pytest.raises(PacodiError, match="the text is empty"):
-        read(" ", WORDS)
+        read(" ")
+
+
+@pytest.mark.parametrize(
+    "text", ["ｔｗｏ ｐｅａｋｓ", "e\u0301te\u0301 haut", "kw/m² peak", "İstanbul"]
+)
+def test_training_texts_keep_all_their_words(text):
+    reader = Hashed(width=256, words=collect([text]))
+    np.testing.assert_array_equal(reader.encode([text]), Hashed(width=256).encode([text]))
+    assert Vocabulary(collect([text])).read(text)[1:] == ({}, ())

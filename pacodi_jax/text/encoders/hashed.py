@@ -19,8 +19,8 @@ import numpy as np
 
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.text.clauses import clauses, stem
-from pacodi_jax.text.encoders import vocabulary
 from pacodi_jax.text.encoders.interface import FILLERS, WORD
+from pacodi_jax.text.encoders.vocabulary import Vocabulary
 
 _VERSION = 2
 _WEIGHTS = {"word": 1.0, "pair": 0.5}
@@ -30,8 +30,8 @@ _BLOCK = 1024
 
 
 def _features(text: str) -> Iterator[tuple[str, str]]:
-    """Yields (group, feature) for every feature of a clean text."""
-    for clause in clauses(text.casefold()):
+    """Yields (group, feature) for every feature of a clean text in small letters."""
+    for clause in clauses(text):
         stems = [stem(word) for word in WORD.findall(clause) if word not in FILLERS]
         for place, word in enumerate(stems):
             yield "word", word
@@ -62,7 +62,7 @@ class Hashed:
         if width < 16:
             raise PacodiError(f"encoder hashed: width={width} is too small; use 16 or more.")
         self.width = width
-        self._words = words
+        self._vocabulary = Vocabulary(words)
         self.identity = f"hashed/v{_VERSION}/width={width}"
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
@@ -80,7 +80,7 @@ class Hashed:
         """Unit vectors of a few texts in double precision, ``(N, width)``."""
         vectors = np.zeros((len(texts), self.width), dtype=np.float64)
         for row, text in zip(vectors, texts, strict=True):
-            read = vocabulary.read(text, self._words).text
+            read = self._vocabulary.read(text).text
             for (group, feature), count in Counter(_features(read)).items():
                 for slot, sign in _slots(group, feature, self.width):
                     row[slot] += sign * _WEIGHTS[group] * count**0.5

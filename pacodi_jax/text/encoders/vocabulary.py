@@ -7,18 +7,17 @@ the word it is nearest to, and any other is left out. Tell the user of both.
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from functools import lru_cache
 from typing import NamedTuple
 
 from pacodi_jax.text.clauses import stem
 from pacodi_jax.text.encoders.interface import FILLERS, WORD, clean_text
 
-_NEAR = 0.85  # of difflib's ratio: "upwrd" is near "upward", "throughout" not near "through"
+_NEAR = 0.88  # of difflib's ratio: "upwrd" is near "upward", "troughs" is not near "through"
 _SHORT = 4  # letters; among words so short the nearest one is often another
 
 
 class Reading(NamedTuple):
-    """How a text is read.
+    """How a text is read, all in small letters.
 
     Attributes:
       text: what is left of it, punctuation included; it may be nothing.
@@ -33,44 +32,60 @@ class Reading(NamedTuple):
 
 def collect(texts: Iterable[str]) -> tuple[str, ...]:
     """Returns the different words of the texts, in small letters, sorted."""
-    return tuple(sorted({word for text in texts for word in WORD.findall(text.casefold())}))
+    different = dict.fromkeys(texts)
+    return tuple(sorted({word for text in different for word in _words(_plain(text))}))
 
 
-def read(text: str, words: tuple[str, ...]) -> Reading:
-    """Reads a text by the words of training; without any, as it is.
+class Vocabulary:
+    """The words of training; without any, all words are read.
 
-    Raises:
-      PacodiError: for a text that no encoder reads.
+    Args:
+      words: as :func:`collect` returns them.
     """
-    text = clean_text(text)
-    if not words:
-        return Reading(text, {}, ())
-    stems = _stems(words)
-    corrected: dict[str, str] = {}
-    ignored: dict[str, None] = {}
 
-    def known(word: str) -> str:
-        folded = word.casefold()
-        if folded in FILLERS or stem(folded) in stems:
+    def __init__(self, words: tuple[str, ...] = ()):
+        self._stems = {stem(word) for word in words}
+        self._by_initial: dict[str, list[str]] = {}
+        for word in words:
+            self._by_initial.setdefault(word[0], []).append(word)
+        self._found: dict[str, str | None] = {}
+
+    def read(self, text: str) -> Reading:
+        """Reads a text.
+
+        Raises:
+          PacodiError: for a text that no encoder reads.
+        """
+        plain = _plain(text)
+        if not self._stems:
+            return Reading(plain, {}, ())
+        taken = {word: self._take(word) for word in _words(plain)}
+        left = WORD.sub(lambda found: taken[found[0]] or "", plain)
+        return Reading(
+            " ".join(left.split()),
+            {word: known for word, known in taken.items() if known not in (word, None)},
+            tuple(word for word, known in taken.items() if known is None),
+        )
+
+    def _take(self, word: str) -> str | None:
+        """The word itself if it is known, the one that it misspells, or None."""
+        if word in FILLERS or stem(word) in self._stems:
             return word
-        near = _nearest(folded, words)
-        if near is None:
-            ignored[word] = None
-            return ""
-        return corrected.setdefault(word, near)
+        if word not in self._found:
+            self._found[word] = self._nearest(word)
+        return self._found[word]
 
-    left = " ".join(WORD.sub(lambda found: known(found[0]), text).split())
-    return Reading(left, corrected, tuple(ignored))
-
-
-@lru_cache(maxsize=8)
-def _stems(words: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(stem(word) for word in words)
+    def _nearest(self, word: str) -> str | None:
+        """The word that a misspelt one most resembles; numbers and other beginnings mean others."""
+        if len(word) <= _SHORT or not word.isalpha():
+            return None
+        near = get_close_matches(word, self._by_initial.get(word[0], ()), n=1, cutoff=_NEAR)
+        return next(iter(near), None)
 
 
-@lru_cache(maxsize=1 << 12)
-def _nearest(word: str, words: tuple[str, ...]) -> str | None:
-    """The word that a misspelt one most resembles, or None."""
-    if len(word) <= _SHORT:
-        return None
-    return next(iter(get_close_matches(word, words, n=1, cutoff=_NEAR)), None)
+def _plain(text: str) -> str:
+    return clean_text(text).casefold()
+
+
+def _words(plain: str) -> list[str]:
+    return WORD.findall(plain)

@@ -1,7 +1,7 @@
 """Measures the text side: speed of reader, captions and encoders, and what a caption tells.
 
 python launch/bench_text.py speed
-python launch/bench_text.py information ETTh1.csv hashed 14000    (data, encoder, pairs)
+python launch/bench_text.py information ETTh1.csv hashed:2048 14000    (data, encoder:width, pairs)
 
 ``information`` fits a small network from encoded captions to windows: train windows in train
 phrasings, scored on held-out windows in held-out phrasings. Its errors, as shares of those of the
@@ -22,6 +22,7 @@ from sklearn.neural_network import MLPRegressor
 
 from pacodi_jax.text import captions, facts, properties, tsfragment
 from pacodi_jax.text.encoders import ENCODERS
+from pacodi_jax.text.encoders.vocabulary import collect
 
 LENGTH, HELD_OUT = 24, 2000
 
@@ -112,7 +113,11 @@ def information(path: str, name: str, count: int) -> None:
     windows, _, drawn, _ = pairs(values[:cut], statistics, count, "train", 0)
     held_out, where, some, full = pairs(values[test:], statistics, HELD_OUT, "held_out", 10**6)
     means = view.mean(axis=0)[where]
-    encoder = ENCODERS[name]()
+    name, _, width = name.partition(":")
+    options = {"width": int(width)} if width else {}
+    encoder = reader = ENCODERS[name](**options)
+    if name == "hashed":  # as a trained model reads
+        reader = ENCODERS[name](**options, words=collect(drawn))
     inputs = encoder.encode(drawn)
     centre, scale = inputs.mean(axis=0), inputs.std()
     model = MLPRegressor(
@@ -121,7 +126,7 @@ def information(path: str, name: str, count: int) -> None:
     model.fit((inputs - centre) / scale, windows)
     print(f"{encoder.identity}: {count} pairs, {model.n_iter_} epochs")
     for detail, texts in (("full", full), ("drawn", some)):
-        predicted = model.predict((encoder.encode(texts) - centre) / scale)
+        predicted = model.predict((reader.encode(texts) - centre) / scale)
         print(f"  {detail:6s} {shares(predicted, held_out, means)}", flush=True)
 
 

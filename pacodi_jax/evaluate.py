@@ -72,9 +72,9 @@ def write_samples(
       seed: of the draw; the same seed draws the same windows.
       condition: ``(count, E)``, or one row ``(E,)`` for all; for a conditional model.
       dataset: if given, its training windows are drawn beside the samples.
-      text: that the condition stands for, if it does; told in ``samples.json`` and the picture.
-      static: the values of the static columns that it stands for, if it does; told there and in
-        the table.
+      text: that the condition stands for, if it does; told in ``samples.json``, in the picture and,
+        if the user's table has a column of texts, in the table.
+      static: the values of the static columns that it stands for, if it does; told in all three.
 
     Returns:
       The files written.
@@ -84,7 +84,11 @@ def write_samples(
     folder.mkdir(parents=True, exist_ok=True)
     scaled = trained.sample_scaled(sample_key(seed), count, condition)
     windows = trained.recipe.unscale(scaled)
-    rows = None if static is None else trained.recipe.static_rows(static, count)
+    rows = None
+    if static is not None:
+        rows = trained.recipe.static_rows(static, count)
+    elif text is not None:
+        rows = trained.recipe.caption_rows(clean_text(text), count)
     table = trained.recipe.write(scaled, folder / f"samples{_table_kind(trained)}", static=rows)
     array = _write_array(windows, folder / "samples.npy")
     facts = sample_facts(trained, count, seed, text=text, static=static)

@@ -147,6 +147,10 @@ class Recipe:
         """One value for each static column as rows for ``count`` windows, in their types."""
         return pd.DataFrame({a.name: a.column(values[a.name], count) for a in self.attributes})
 
+    def caption_rows(self, text: str, count: int) -> pd.DataFrame | None:
+        """The text as rows for ``count`` windows, if the user's table has a column of texts."""
+        return None if self.text is None else pd.DataFrame({self.text: [text] * count})
+
     def to_table(
         self,
         windows: np.ndarray,

@@ -43,3 +43,12 @@ def test_a_column_that_changes_within_every_window_is_named(tmp_path, role):
 def test_a_column_that_holds_still_for_one_window_is_enough(tmp_path):
     told = [f"number {row // LENGTH}" for row in range(50 * LENGTH)]
     assert len(_load(tmp_path, told, text="caption").train) > 0
+
+
+def test_the_text_asked_for_stands_in_its_column_of_the_written_table(tmp_path):
+    told = ["it rises"] * 100 + ["it falls"] * 100
+    recipe = _load(tmp_path, told, text="caption").recipe
+    table = recipe.to_table(np.zeros((2, LENGTH, 1)), static=recipe.caption_rows("it rises", 2))
+    assert list(table.columns) == ["window", "value", "caption"]
+    assert set(table["caption"]) == {"it rises"}
+    assert _load(tmp_path, told).recipe.caption_rows("it rises", 2) is None

@@ -40,6 +40,10 @@ def test_words_that_mean_something_else_are_not_mended(word):
     assert read(f"two {word}").ignored == (word,)
 
 
+def test_single_digits_are_read_as_the_words_that_training_has():
+    assert read("2 peaks, 3 peaks") == Reading("two peaks, peaks", {"2": "two"}, ("3",))
+
+
 def test_numbers_are_not_mended():
     assert Vocabulary(("20230102", "two")).read("two 20230101").ignored == ("20230101",)
 

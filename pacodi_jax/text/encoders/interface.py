@@ -55,7 +55,9 @@ def clean_text(text: str) -> str:
         text = "".join(" " if unicodedata.category(c).startswith("C") else c for c in text)
     words = unicodedata.normalize("NFKC", text).split()
     if not any(c.isalnum() for word in words for c in word):
-        raise PacodiError(f"the text is empty; describe the series, for example {_EXAMPLE}.")
+        raise PacodiError(
+            f"the text is empty: it has no word. Describe the series, for example {_EXAMPLE}."
+        )
     if len(words) > MAX_WORDS:
         raise PacodiError(
             f"the text has {len(words)} words; at most {MAX_WORDS} are read. Shorten it to the "

@@ -13,6 +13,7 @@ from pacodi_jax.text.clauses import stem
 from pacodi_jax.text.encoders.interface import FILLERS, WORD, clean_text
 
 _NEAR = 0.88  # of difflib's ratio: "upwrd" is near "upward", "troughs" is not near "through"
+_DIGITS = {"0": "no", "1": "one", "2": "two", "3": "three", "4": "four", "5": "five", "6": "six"}
 _SHORT = 4  # letters; among words so short the nearest one is often another
 
 
@@ -77,6 +78,8 @@ class Vocabulary:
 
     def _nearest(self, word: str) -> str | None:
         """The word that a misspelt one most resembles; numbers and other beginnings mean others."""
+        if stem(_DIGITS.get(word, "")) in self._stems:
+            return _DIGITS[word]
         if len(word) <= _SHORT or not word.isalpha():
             return None
         near = get_close_matches(word, self._by_initial.get(word[0], ()), n=1, cutoff=_NEAR)

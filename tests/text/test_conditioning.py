@@ -309,7 +309,8 @@ def test_a_caption_at_the_command_line_becomes_a_table_and_a_picture(fragments, 
     told = json.loads((workdir / "samples/samples.json").read_text())
     assert told["text"] == texts[0]
     table = pd.read_csv(workdir / "samples/samples.csv")
-    assert list(table.columns) == ["window", "OT"]
+    assert list(table.columns) == ["window", "OT", "Text"]
+    assert set(table["Text"]) == {texts[0]}
     assert len(table) == 3 * LENGTH
     assert (workdir / "samples/samples.png").stat().st_size > 1000
     assert "note" not in capsys.readouterr().out  # the words of others' captions are not ours

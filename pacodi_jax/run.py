@@ -19,7 +19,8 @@ from pacodi_jax.data.captioned import Captioned, with_texts
 from pacodi_jax.errors import PacodiError, choose
 from pacodi_jax.text import tsfragment
 from pacodi_jax.text.encoders import ENCODERS, Encoder, check_vectors, require_identity
-from pacodi_jax.text.encoders.interface import FILLERS, as_numbers, clean_text
+from pacodi_jax.text.encoders.interface import as_numbers
+from pacodi_jax.text.encoders.vocabulary import unknown
 from pacodi_jax.text.service import Service
 from pacodi_jax.types import Array, Key
 
@@ -202,12 +203,7 @@ class Trained:
         """
         found = self.encoder().encode([text])[0]
         if self.recipe.words and not found.any():
-            words = [word for word in self.recipe.words if word not in FILLERS]
-            some = ", ".join(words[:: len(words) // 12 + 1])
-            raise PacodiError(
-                f"this model knows none of the words of {clean_text(text)[:60]!r}: no text that it "
-                f"was trained on has them. Some that it knows: {some}."
-            )
+            raise unknown(text, self.recipe.words)
         return found
 
     def sample_scaled(self, key: Key, count: int, condition: Any = None) -> np.ndarray:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import NamedTuple
 
+from pacodi_jax.errors import PacodiError
 from pacodi_jax.text.clauses import stem
 from pacodi_jax.text.encoders.interface import FILLERS, WORD, clean_text
 
@@ -35,6 +36,16 @@ def collect(texts: Iterable[str]) -> tuple[str, ...]:
     """Returns the different words of the texts, in small letters, sorted."""
     different = dict.fromkeys(texts)
     return tuple(sorted({word for text in different for word in _words(_plain(text))}))
+
+
+def unknown(text: str, words: tuple[str, ...]) -> PacodiError:
+    """Returns the error for a text that has none of the words of training."""
+    telling = [word for word in words if word not in FILLERS]
+    some = ", ".join(telling[:: len(telling) // 12 + 1])
+    return PacodiError(
+        f"this model knows none of the words of {clean_text(text)[:60]!r}: no text that it was "
+        f"trained on has them. Some that it knows: {some}."
+    )
 
 
 class Vocabulary:

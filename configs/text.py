@@ -36,6 +36,6 @@ def get_config(arguments: str = "") -> ConfigDict:
         config.text.update({"width": 128, "cut": True})
     else:
         config.text.update({"encoder": "hashed", "width": 2048, "phrasings": 8})
-    # In batches of 32 a model hardly learned what single facts say; see docs/text.md.
+    # What docs/text.md measures; 25 minutes of training on one core.
     config.train.update({"steps": 16_000, "batch": 128, "learning_rate": 2e-3})
     return config.lock()

@@ -51,7 +51,7 @@ class ConditionCode(nn.Module):
     A text tells many facts at once: the hidden layer has room for them, and costs next to nothing
     because it runs once an example and not once a token. A step of Adam moves every weight by about
     the learning rate, and so the sum over E standardised inputs by E times as much: wide conditions
-    are scaled by 128/E, else their code is thrown about and what they say is hardly learned.
+    are scaled by 128/E, else their code is thrown about (docs/text.md has what that costs).
     """
 
     width: int

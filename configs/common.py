@@ -89,7 +89,7 @@ def _model(name: str, size: str) -> ConfigDict:
     model.name = name
     model.width, model.depth, model.heads = SIZES[size]
     model.patch_size = 1
-    model.interaction = "iso_flops"  # paper, none (decoupled branches)
+    model.interaction = "time"  # iso_flops, paper, none (decoupled branches)
     model.dtype = "float32"  # bfloat16
     model.remat = False
     return model

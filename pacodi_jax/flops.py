@@ -47,8 +47,10 @@ def models(channels: int, width: int, depth: int, heads: int) -> dict[str, Any]:
     """Returns the networks that are compared; the first is the measure of the others."""
     return {
         "temporal": SingleBranch(channels, width, depth, heads),
-        "iso_flops": DualBranch(channels, width, depth, heads),
-        "paper": DualBranch(channels, width, depth, heads, interaction="paper"),
+        **{
+            interaction: DualBranch(channels, width, depth, heads, interaction=interaction)
+            for interaction in ("iso_flops", "paper", "time")
+        },
     }
 
 
@@ -166,7 +168,7 @@ def draw(table: list[dict[str, Any]], path: Path) -> None:
     FigureCanvasAgg(figure)
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for axis, (key, title) in zip(axes, panels, strict=True):
-        for name, colour in (("iso_flops", "#0072b2"), ("paper", "#d55e00")):
+        for name, colour in (("iso_flops", "#0072b2"), ("paper", "#d55e00"), ("time", "#009e73")):
             rows = [row for row in table if row["model"] == name]
             points = [row["length"] for row in rows], [row[key] for row in rows]
             axis.plot(*points, marker="o", color=colour, label=name)

@@ -33,7 +33,7 @@ class Architecture(NamedTuple):
     depth: int = 3
     heads: int = 4
     patch_size: int = 1
-    interaction: str = "iso_flops"
+    interaction: str = "time"
     dtype: str = "float32"
     remat: bool = False
 

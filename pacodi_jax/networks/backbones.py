@@ -25,7 +25,8 @@ class DualBranch(nn.Module):
       depth: number of blocks.
       heads: attention heads; must divide the width.
       patch_size: bins a token.
-      interaction: ``iso_flops`` (hidden width 4D/3), ``paper`` (2D) or ``none`` (decoupled).
+      interaction: ``paper`` (MLPs of hidden width 2D, fed both branches), ``iso_flops`` (the same
+        with 4D/3), ``time`` (that and an MLP over time steps) or ``none`` (decoupled).
       condition_width: E, of the condition vector; 0 for none.
       dtype: of the products, ``float32`` or ``bfloat16``; all else stays float32.
       remat: recompute each block in the backward pass instead of keeping its insides.
@@ -43,7 +44,7 @@ class DualBranch(nn.Module):
     depth: int
     heads: int
     patch_size: int = 1
-    interaction: str = "iso_flops"
+    interaction: str = "time"
     condition_width: int = 0
     dtype: str = "float32"
     remat: bool = False

@@ -1,15 +1,17 @@
 """One branch, written once, and the stack that maps it over branches and layers."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
+from jax.ad_checkpoint import checkpoint_name
 
 from pacodi_jax.networks import choices
 from pacodi_jax.networks.attention import attend
 from pacodi_jax.networks.layers import KEPT, Dense, modulate
+from pacodi_jax.networks.steps import from_steps, to_steps
 from pacodi_jax.types import Array
 
 #: One array a branch: ``(tokens,)`` or ``(real, imag)``.
@@ -21,11 +23,25 @@ def iso_flops_width(width: int) -> int:
     return max(8, 8 * round(width / 6))
 
 
-#: Hidden width of a branch's MLP by interaction; all but ``none`` feed it both branches.
+class Interaction(NamedTuple):
+    """How the branches meet.
+
+    Attributes:
+      shared: whether each branch's MLP is fed the tokens of both.
+      hidden: hidden width of a branch's MLP, from the width of a token.
+      steps: hidden width of the MLP over time steps; 0 for none.
+    """
+
+    shared: bool
+    hidden: Callable[[int], int]
+    steps: Callable[[int], int]
+
+
 INTERACTIONS = {
-    "iso_flops": iso_flops_width,
-    "paper": lambda width: 2 * width,
-    "none": lambda width: 2 * width,
+    "time": Interaction(True, iso_flops_width, lambda width: 2 * width),
+    "iso_flops": Interaction(True, iso_flops_width, lambda width: 0),
+    "paper": Interaction(True, lambda width: 2 * width, lambda width: 0),
+    "none": Interaction(False, lambda width: 2 * width, lambda width: 0),
 }
 
 
@@ -120,8 +136,32 @@ class FeedForward(nn.Module):
         return tokens + gate[:, None] * result
 
 
+class Stepwise(nn.Module):
+    """An MLP of time steps: what both branches say together of one moment of the window.
+
+    What is local in time (a spike, a kink, a bound that values keep to) is spread over all bins
+    and both quadratures; no MLP of single bins sees it, this one does.
+
+    Attributes:
+      hidden: width of the hidden layer.
+      dtype: of the products.
+    """
+
+    hidden: int
+    dtype: jnp.dtype
+
+    @nn.compact
+    def __call__(self, inputs: Branches) -> Branches:
+        """Maps both branches' ``(B, N, D)`` by way of time steps."""
+        real, imag = inputs
+        steps = checkpoint_name(to_steps(real, imag), KEPT)
+        hidden = nn.gelu(Dense(self.hidden, self.dtype, name="hidden")(steps))
+        result = Dense(real.shape[-1], self.dtype, name="out")(hidden)
+        return from_steps(result.astype(jnp.float32), real.shape[1])
+
+
 class Block(nn.Module):
-    """One layer of all branches; they meet only in the input of the MLP.
+    """One layer of all branches; they meet only in their MLPs.
 
     Attributes:
       heads: attention heads.
@@ -138,14 +178,17 @@ class Block(nn.Module):
     @nn.compact
     def __call__(self, tokens: Branches, code: Array) -> tuple[Branches, None]:
         """Maps each branch's ``(B, N, D)``; the second result is what ``nn.scan`` asks for."""
-        width = tokens[0].shape[-1]
+        kind, width = INTERACTIONS[self.interaction], tokens[0].shape[-1]
         attention = Attention(self.heads, self.form, self.dtype, name="attention")
         attended = over_branches(attention, tokens, (code,) * len(tokens))
         tokens, inputs, gates = zip(*attended, strict=True)
-        if self.interaction != "none":
+        if kind.steps(width):
+            stepwise = Stepwise(kind.steps(width), self.dtype, name="stepwise")(inputs)
+            parts = zip(tokens, gates, stepwise, strict=True)
+            tokens = tuple(token + gate[:, None] * part for token, gate, part in parts)
+        if kind.shared:
             inputs = (jnp.concatenate(inputs, axis=-1),) * len(tokens)
-        hidden = INTERACTIONS[self.interaction](width)
-        mlp = FeedForward(hidden, self.dtype, name="mlp")
+        mlp = FeedForward(kind.hidden(width), self.dtype, name="mlp")
         return over_branches(mlp, tokens, inputs, gates), None
 
 

@@ -92,7 +92,9 @@ def test_a_mask_by_channel_may_leave_the_imaginary_level_slot_alive():
     assert jnp.max(jnp.abs(other.real - result.real)) > 1e-3
 
 
-@pytest.mark.parametrize(("interaction", "couples"), [("none", False), ("iso_flops", True)])
+@pytest.mark.parametrize(
+    ("interaction", "couples"), [("none", False), ("iso_flops", True), ("time", True)]
+)
 def test_real_output_depends_on_the_imaginary_input_only_by_interaction(interaction, couples):
     state, t, live = inputs(5, batch=1)
     network = dual(interaction=interaction)
@@ -121,6 +123,18 @@ def test_interaction_sets_the_shape_and_count_of_parameters(interaction, inputs_
     attention = 96 * (6 + 3 + 1) * (96 + 1)
     of_mlp = hidden * (inputs_of_mlp + 1) + 96 * (hidden + 1)
     assert sum(x.size for x in jax.tree.leaves(params["blocks"])) == 10 * (attention + of_mlp)
+
+
+def test_meeting_in_time_adds_one_mlp_of_time_steps_to_a_block():
+    arguments = inputs(8)
+    sizes = {}
+    for interaction in ("iso_flops", "time"):
+        network = DualBranch(CHANNELS, 96, 5, 4, interaction=interaction)
+        blocks = jax.eval_shape(network.init, KEY, *arguments)["params"]["blocks"]
+        sizes[interaction] = sum(x.size for x in jax.tree.leaves(blocks))
+    assert blocks["stepwise"]["hidden"]["kernel"].shape == (5, 96, 192)
+    assert blocks["stepwise"]["out"]["kernel"].shape == (5, 192, 96)
+    assert sizes["time"] - sizes["iso_flops"] == 5 * (192 * 97 + 96 * 193)
 
 
 def test_scan_equals_the_unrolled_network_and_its_gradient():

@@ -37,9 +37,10 @@ def test_attention_costs_half_as_the_window_grows(length, bound):
     assert 0.5 * temporal.attention < spectral.attention <= bound * temporal.attention
 
 
-def test_training_step_on_long_windows_needs_less_than_six_gibibytes():
+@pytest.mark.parametrize("interaction", ["iso_flops", "time"])
+def test_training_step_on_long_windows_needs_less_than_six_gibibytes(interaction):
     """L = 4096, batch 8, D = 128, 4 layers: what XLA allots to the program, nothing is run."""
-    network = DualBranch(7, 128, 4, 4)
+    network = DualBranch(7, 128, 4, 4, interaction=interaction)
     inputs = abstract_inputs(network, 4096, batch=8)
     params = jax.eval_shape(network.init, jax.random.key(0), *inputs)
 
@@ -74,8 +75,8 @@ def test_blocks_alone_cost_what_arithmetic_says():
 def test_command_counts_every_length_and_model(tmp_path, capsys):
     assert flops.main(["--lengths", "24,9", "--out", str(tmp_path / "new"), "--rounds", "0"]) == 0
     rows = json.loads((tmp_path / "new" / "flops.json").read_text())["rows"]
-    assert [row["length"] for row in rows] == [24, 24, 24, 9, 9, 9]
-    assert [row["model"] for row in rows[:3]] == ["temporal", "iso_flops", "paper"]
+    assert [row["length"] for row in rows] == [24, 24, 24, 24, 9, 9, 9, 9]
+    assert [row["model"] for row in rows[:4]] == ["temporal", "iso_flops", "paper", "time"]
     assert rows[0]["fft"] == 0 < rows[1]["fft"] < 0.001 * rows[1]["total"]
     assert (tmp_path / "new" / "flops.png").read_bytes().startswith(b"\x89PNG")
     assert capsys.readouterr().out.count("iso_flops") == 2
@@ -88,7 +89,10 @@ def test_command_has_a_folder_of_its_own_where_none_is_named(tmp_path, monkeypat
 
 
 def test_times_are_compared_round_by_round(tmp_path):
-    networks = {"temporal": SingleBranch(1, 4, 1, 1), "iso_flops": DualBranch(1, 4, 1, 1)}
+    networks = {
+        "temporal": SingleBranch(1, 4, 1, 1),
+        "iso_flops": DualBranch(1, 4, 1, 1, interaction="iso_flops"),
+    }
     times = flops.time_rows(networks, length=4, channels=1, tokens=8, rounds=3)
     assert times.shape == (3, 2, 2)
     assert np.all(times > 0)

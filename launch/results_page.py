@@ -26,6 +26,7 @@ FIRST = {"context_fid_v1": "Context-FID"}
 ABLATION = PAPER_SCORES | {"phase_coherence_v1": "Phase coherence"}
 MODELS = {
     "pacodi": "PaCoDi",
+    "concatenated": "concatenated only",
     "decoupled": "decoupled",
     "temporal": "temporal DiT",
     "monolithic": "monolithic",
@@ -274,6 +275,7 @@ def page(records: list[Record], paper: Record, parts: Path) -> str:
         "temporal": against(records, "temporal", FIRST),
         "monolithic": against(records, "monolithic", FIRST),
         "ablation": against(records, "decoupled", ABLATION),
+        "concatenated": against(records, "concatenated", ABLATION),
     }
     for length in (24, 64):
         for split in ("train", "held_out"):

@@ -38,7 +38,7 @@ class Interaction(NamedTuple):
 
 
 INTERACTIONS = {
-    "time": Interaction(True, iso_flops_width, lambda width: 2 * width),
+    "time": Interaction(True, iso_flops_width, lambda width: width),
     "iso_flops": Interaction(True, iso_flops_width, lambda width: 0),
     "paper": Interaction(True, lambda width: 2 * width, lambda width: 0),
     "none": Interaction(False, lambda width: 2 * width, lambda width: 0),
@@ -137,10 +137,11 @@ class FeedForward(nn.Module):
 
 
 class Stepwise(nn.Module):
-    """An MLP of time steps: what both branches say together of one moment of the window.
+    """An MLP of time steps: what both branches say together of one moment and its neighbours.
 
     What is local in time (a spike, a kink, a bound that values keep to) is spread over all bins
-    and both quadratures; no MLP of single bins sees it, this one does.
+    and both quadratures; no MLP of single bins sees it, this one does. Like the transform it takes
+    the window for a ring.
 
     Attributes:
       hidden: width of the hidden layer.
@@ -155,7 +156,8 @@ class Stepwise(nn.Module):
         """Maps both branches' ``(B, N, D)`` by way of time steps."""
         real, imag = inputs
         steps = checkpoint_name(to_steps(real, imag), KEPT)
-        hidden = nn.gelu(Dense(self.hidden, self.dtype, name="hidden")(steps))
+        around = jnp.concatenate([jnp.roll(steps, shift, axis=1) for shift in (1, 0, -1)], axis=-1)
+        hidden = nn.gelu(Dense(self.hidden, self.dtype, name="hidden")(around))
         result = Dense(real.shape[-1], self.dtype, name="out")(hidden)
         return from_steps(result.astype(jnp.float32), real.shape[1])
 

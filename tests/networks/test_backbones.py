@@ -9,6 +9,8 @@ import pytest
 
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.networks import DualBranch, SingleBranch, choices
+from pacodi_jax.networks.blocks import Stepwise
+from pacodi_jax.networks.steps import from_steps, to_steps
 from pacodi_jax.types import Quadratures
 from tests.networks.parameters import apply, awake, quick
 
@@ -132,9 +134,21 @@ def test_meeting_in_time_adds_one_mlp_of_time_steps_to_a_block():
         network = DualBranch(CHANNELS, 96, 5, 4, interaction=interaction)
         blocks = jax.eval_shape(network.init, KEY, *arguments)["params"]["blocks"]
         sizes[interaction] = sum(x.size for x in jax.tree.leaves(blocks))
-    assert blocks["stepwise"]["hidden"]["kernel"].shape == (5, 96, 192)
-    assert blocks["stepwise"]["out"]["kernel"].shape == (5, 192, 96)
-    assert sizes["time"] - sizes["iso_flops"] == 5 * (192 * 97 + 96 * 193)
+    assert blocks["stepwise"]["hidden"]["kernel"].shape == (5, 3 * 96, 96)
+    assert blocks["stepwise"]["out"]["kernel"].shape == (5, 96, 96)
+    assert sizes["time"] - sizes["iso_flops"] == 5 * 96 * (3 * 96 + 1 + 96 + 1)
+
+
+def test_an_mlp_of_time_steps_moves_with_the_window():
+    """Shifted by one step, the tokens turn in phase, and so does what the MLP makes of them."""
+    module = Stepwise(8, jnp.float32)
+    bins = 5
+    steps = jax.random.normal(KEY, (1, 2 * bins - 1, 6))
+    turned = [from_steps(jnp.roll(steps, shift, axis=1), bins) for shift in (0, 1)]
+    params = module.init(KEY, turned[0])
+    still, moved = (to_steps(*module.apply(params, branches)) for branches in turned)
+    close(moved, jnp.roll(still, 1, axis=1), 1e-5)
+    assert jnp.max(jnp.abs(moved - still)) > 1e-2
 
 
 def test_scan_equals_the_unrolled_network_and_its_gradient():

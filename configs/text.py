@@ -37,5 +37,5 @@ def get_config(arguments: str = "") -> ConfigDict:
     else:
         config.text.update({"encoder": "hashed", "width": 2048, "phrasings": 8})
     # What docs/text.md measures; 25 minutes of training on one core.
-    config.train.update({"steps": 16_000, "batch": 128, "learning_rate": 2e-3})
+    config.train.update({"steps": 14_000, "batch": 128, "learning_rate": 2e-3})
     return config.lock()

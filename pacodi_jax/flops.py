@@ -66,7 +66,7 @@ def count_row(name: str, network: Any, length: int, channels: int) -> dict[str, 
     """Returns one row of the table: millions of operations a window, by kind."""
     counted = cost.count(network, length)
     fft = 0.0 if isinstance(network, SingleBranch) else fft_flops(length, channels)
-    kinds = {**counted._asdict(), "fft": fft, "total": counted.total + fft}
+    kinds = {**counted._asdict(), "fft": fft + counted.transform, "total": counted.total + fft}
     return {"length": length, "model": name, **{k: v / 1e6 for k, v in kinds.items()}}
 
 

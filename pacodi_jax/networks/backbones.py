@@ -26,7 +26,7 @@ class DualBranch(nn.Module):
       heads: attention heads; must divide the width.
       patch_size: bins a token.
       interaction: ``paper`` (MLPs of hidden width 2D, fed both branches), ``iso_flops`` (the same
-        with 4D/3), ``time`` (that and an MLP over time steps) or ``none`` (decoupled).
+        with 4D/3), ``time`` (with 2D/3, and an MLP over time steps) or ``none`` (decoupled).
       condition_width: E, of the condition vector; 0 for none.
       dtype: of the products, ``float32`` or ``bfloat16``; all else stays float32.
       remat: recompute each block in the backward pass instead of keeping its insides.

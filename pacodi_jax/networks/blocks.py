@@ -18,9 +18,13 @@ from pacodi_jax.types import Array
 Branches = tuple[Array, ...]
 
 
+def _eights(width: float) -> int:
+    return max(8, 8 * round(width / 8))
+
+
 def iso_flops_width(width: int) -> int:
     """4D/3 to a multiple of 8: 2D inputs then cost what a hidden width of 2D costs D inputs."""
-    return max(8, 8 * round(width / 6))
+    return _eights(4 * width / 3)
 
 
 class Interaction(NamedTuple):
@@ -38,7 +42,7 @@ class Interaction(NamedTuple):
 
 
 INTERACTIONS = {
-    "time": Interaction(True, iso_flops_width, lambda width: width),
+    "time": Interaction(True, lambda width: _eights(2 * width / 3), lambda width: 3 * width // 2),
     "iso_flops": Interaction(True, iso_flops_width, lambda width: 0),
     "paper": Interaction(True, lambda width: 2 * width, lambda width: 0),
     "none": Interaction(False, lambda width: 2 * width, lambda width: 0),

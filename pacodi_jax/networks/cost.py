@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -10,6 +11,8 @@ from jax.extend.core import jaxprs_in_params
 
 from pacodi_jax.networks.attention import plain
 from pacodi_jax.networks.backbones import DualBranch, SingleBranch
+from pacodi_jax.networks.blocks import INTERACTIONS
+from pacodi_jax.networks.steps import from_steps, step_count, to_steps
 from pacodi_jax.types import Quadratures
 
 
@@ -19,11 +22,13 @@ class Cost(NamedTuple):
     Attributes:
       attention: the two products of attention and the softmax between them.
       linear: all products with parameters, adaLN's among them.
+      transform: between bins and time steps inside the blocks.
       elementwise: norms, activations, gates and codes.
     """
 
     attention: float
     linear: float
+    transform: float
     elementwise: float
 
     @property
@@ -93,4 +98,14 @@ def count(network: DualBranch | SingleBranch, length: int) -> Cost:
     tokens = -(-slots // network.patch_size)
     heads = _floats(1, network.heads, tokens, network.width // network.heads)
     attention = branches * network.depth * xla_flops(plain, heads, heads, heads)
-    return Cost(attention, linear, total - linear - attention)
+    transform = network.depth * _transform_flops(network, tokens)
+    return Cost(attention, linear, transform, total - linear - attention - transform)
+
+
+def _transform_flops(network: DualBranch | SingleBranch, tokens: int) -> float:
+    """XLA's count of one block's way to time steps and back."""
+    if isinstance(network, SingleBranch) or not INTERACTIONS[network.interaction].steps(1):
+        return 0.0
+    bins, steps = (_floats(1, count, network.width) for count in (tokens, step_count(tokens)))
+    back = partial(from_steps, bins=tokens)
+    return xla_flops(to_steps, bins, bins) + xla_flops(back, steps)

@@ -127,16 +127,16 @@ def test_interaction_sets_the_shape_and_count_of_parameters(interaction, inputs_
     assert sum(x.size for x in jax.tree.leaves(params["blocks"])) == 10 * (attention + of_mlp)
 
 
-def test_meeting_in_time_adds_one_mlp_of_time_steps_to_a_block():
+def test_meeting_in_time_has_one_mlp_of_time_steps_beside_those_of_the_branches():
     arguments = inputs(8)
-    sizes = {}
-    for interaction in ("iso_flops", "time"):
-        network = DualBranch(CHANNELS, 96, 5, 4, interaction=interaction)
-        blocks = jax.eval_shape(network.init, KEY, *arguments)["params"]["blocks"]
-        sizes[interaction] = sum(x.size for x in jax.tree.leaves(blocks))
-    assert blocks["stepwise"]["hidden"]["kernel"].shape == (5, 3 * 96, 96)
-    assert blocks["stepwise"]["out"]["kernel"].shape == (5, 96, 96)
-    assert sizes["time"] - sizes["iso_flops"] == 5 * 96 * (3 * 96 + 1 + 96 + 1)
+    network = DualBranch(CHANNELS, 96, 5, 4, interaction="time")
+    blocks = jax.eval_shape(network.init, KEY, *arguments)["params"]["blocks"]
+    assert blocks["mlp"]["hidden"]["kernel"].shape == (5, 2, 192, 64)
+    assert blocks["stepwise"]["hidden"]["kernel"].shape == (5, 3 * 96, 144)
+    assert blocks["stepwise"]["out"]["kernel"].shape == (5, 144, 96)
+    attention = 2 * 96 * (6 + 3 + 1) * (96 + 1)
+    of_mlps = 2 * (64 * (192 + 1) + 96 * (64 + 1)) + 144 * (3 * 96 + 1) + 96 * (144 + 1)
+    assert sum(x.size for x in jax.tree.leaves(blocks)) == 5 * (attention + of_mlps)
 
 
 def test_an_mlp_of_time_steps_moves_with_the_window():

@@ -72,6 +72,16 @@ def test_blocks_alone_cost_what_arithmetic_says():
     assert spectral.linear == 2 * (2 * 4 * block + 2 * ends + 2 * width**2)
 
 
+def test_meeting_in_time_adds_its_mlp_and_its_transform():
+    (spectral, _), (concatenated, _) = costs(64, interaction="time"), costs(64)
+    bins, steps, width = 33, 72, 128
+    less = 2 * bins * 3 * width * (168 - 88)
+    assert spectral.linear - concatenated.linear == 2 * 4 * (steps * 6 * width**2 - less)
+    assert spectral.transform == 2 * 4 * 2 * steps * 2 * 33 * width
+    assert concatenated.transform == 0
+    assert spectral.attention == concatenated.attention
+
+
 def test_command_counts_every_length_and_model(tmp_path, capsys):
     assert flops.main(["--lengths", "24,9", "--out", str(tmp_path / "new"), "--rounds", "0"]) == 0
     rows = json.loads((tmp_path / "new" / "flops.json").read_text())["rows"]

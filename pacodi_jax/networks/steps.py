@@ -67,6 +67,8 @@ def _pairs(bins: int, factor: float) -> Array:
 
 
 def _product(left: np.ndarray, tokens: Array) -> Array:
-    """left·tokens for each example; as a batched product, which is what CPUs do fastest."""
+    """left·tokens for each example, ``(B, M, D)``."""
+    if not choices.copies_matrices():
+        return jnp.einsum("mk,bkd->bmd", left, tokens)
     lefts = jnp.broadcast_to(left, (tokens.shape[0], *left.shape))
     return jax.lax.dot_general(lefts, tokens, (((2,), (1,)), ((0,), (0,))))

@@ -60,6 +60,15 @@ def test_both_forms_are_one_function_with_one_derivative(bins):
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=2e-5), *results)
 
 
+def test_shared_and_copied_matrices_give_one_result(monkeypatch):
+    real, imag = tokens(13)
+    copied = quick(to_steps)(real, imag)
+    monkeypatch.setattr(choices, "copies_matrices", lambda: False)
+    np.testing.assert_allclose(
+        quick(lambda *given: to_steps(*given))(real, imag), copied, atol=1e-5
+    )
+
+
 def test_steps_are_enough_for_the_bins_and_a_fast_transform_likes_their_number():
     for bins in range(1, 300):
         count = step_count(bins)

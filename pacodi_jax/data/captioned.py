@@ -10,8 +10,7 @@ from pacodi_jax.data.dataset import Dataset
 from pacodi_jax.data.windows import WindowSet
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.text import captions, facts, properties
-from pacodi_jax.text.encoders import Encoder, vocabulary
-from pacodi_jax.text.encoders.hashed import Hashed
+from pacodi_jax.text.encoders import Encoder
 from pacodi_jax.text.encoders.interface import clean_text
 from pacodi_jax.text.phrases import Split
 
@@ -69,22 +68,14 @@ def with_texts(
         texts = [_write(train, yardsticks, seeds, "train")]
         texts += [_write(part, yardsticks, seeds[:1], "held_out") for part in others]
         train = _repeat(train, phrasings)
-    words, reader = _taught(encoder, texts[0])
+    reader = encoder.taught(texts[0])
     return replace(
         dataset,
         train=_attach(train, texts[0], encoder),
         validation=_attach(dataset.validation, texts[1], reader),
         held_out=_attach(dataset.held_out, texts[2], reader),
-        recipe=replace(dataset.recipe, words=words),
+        recipe=replace(dataset.recipe, words=reader.words),
     )
-
-
-def _taught(encoder: Encoder, texts: Sequence[str]) -> tuple[tuple[str, ...], Encoder]:
-    """The words of training, and the encoder that reads by them, if it knows no others."""
-    if not isinstance(encoder, Hashed):
-        return (), encoder
-    words = vocabulary.collect(texts)
-    return words, Hashed(width=encoder.width, words=words)
 
 
 def _given(part: WindowSet, column: str) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import pytest
 from pacodi_jax import data
 from pacodi_jax.data.captioned import with_texts
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.text.encoders import Encoder
 from pacodi_jax.text.encoders.hashed import Hashed
 
 LENGTH = 8
@@ -31,6 +32,30 @@ def test_a_text_that_cannot_be_read_is_named_by_column_and_number(tmp_path, text
     found = _load(tmp_path, told, text="caption")
     with pytest.raises(PacodiError, match=said):
         with_texts(found, Hashed(width=64), column="caption", phrasings=1, seed=0)
+
+
+class Parrot(Encoder):
+    """Tells whether a text is one that it was taught."""
+
+    identity, width = "parrot", 1
+
+    def __init__(self, words=()):
+        self.words = words
+
+    def encode(self, texts):
+        return np.array([[not self.words or text in self.words] for text in texts], np.float32)
+
+    def taught(self, texts):
+        return Parrot(tuple(dict.fromkeys(texts)))
+
+
+def test_any_encoder_that_learns_words_is_taught_the_training_texts_and_reads_the_rest(tmp_path):
+    told = ["it rises"] * 160 + ["it falls"] * 40
+    found = _load(tmp_path, told, text="caption")
+    found = with_texts(found, Parrot(), column="caption", phrasings=1, seed=0)
+    assert found.recipe.words == ("it rises",)
+    assert found.train.vectors.all()
+    assert not found.held_out.vectors.any()
 
 
 @pytest.mark.parametrize("role", [{"text": "caption"}, {"static": ("caption",)}])

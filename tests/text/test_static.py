@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 
-import jax
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,14 +18,7 @@ from tests.text.runs import LENGTH, OLD_IMPORT, tiny
 ASKED = 'grade=very low,area=12.5,floor=2,lit=false,"in, out"="a=b, c"'
 VALUES = {"grade": "very low", "area": 12.5, "floor": 2, "lit": False, "in, out": "a=b, c"}
 STATIC = "--config.data.static=" + str(tuple(VALUES))
-
-
-@pytest.fixture(autouse=True, scope="module")
-def quick_compiles():
-    """These tests compile much and compute little."""
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
+pytestmark = pytest.mark.usefixtures("quick_compiles")
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from pacodi_jax import main, run
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.train import train
 from tests.text.conftest import Reply
-from tests.text.runs import MODEL, OLD_IMPORT, service, settings, tiny
+from tests.text.runs import LENGTH, MODEL, OLD_IMPORT, service, settings, tiny
 from tests.text.runs import text_command as command
 
 pytestmark = pytest.mark.usefixtures("quick_compiles")
@@ -173,3 +173,22 @@ def test_a_file_of_another_length_is_named(fragments):
     config.data.length = 12
     with pytest.raises(PacodiError, match="its series have 8 steps; use length=8"):
         run.load_data(config.lock())
+
+
+@pytest.mark.filterwarnings(OLD_IMPORT)
+@pytest.mark.parametrize(
+    ("encoder", "said"),
+    [("hashed", "knows none of the words of 'xyzzy'"), ("precomputed", "no vector for 'xyzzy'")],
+)
+def test_words_that_no_model_of_the_data_would_read_are_refused_before_training(
+    fragments, tmp_path, capsys, monkeypatch, encoder, said
+):
+    monkeypatch.setattr("pacodi_jax.train.job.fit", None)
+    given = ("--mode=all", "--text=xyzzy", f"--config.text.encoder={encoder}")
+    given = (*given, f"--config.data.length={LENGTH}")
+    assert command(tmp_path / "new", fragments[1], *given) == 2
+    complaint = capsys.readouterr().err
+    assert complaint.startswith("error: ")
+    assert complaint.count("\n") == 1
+    assert said in complaint
+    assert not (tmp_path / "new").exists()

@@ -15,7 +15,7 @@ from pacodi_jax.text.encoders.interface import clean_text
 from pacodi_jax.text.phrases import Split
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Captioned(WindowSet):
     """A part of a split whose windows have texts.
 
@@ -25,11 +25,11 @@ class Captioned(WindowSet):
       encoder: the identity of what encoded them.
     """
 
-    texts: tuple[str, ...] = ()
-    vectors: np.ndarray | None = None
-    encoder: str = ""
+    texts: tuple[str, ...]
+    vectors: np.ndarray
+    encoder: str
 
-    def condition(self) -> np.ndarray | None:
+    def condition(self) -> np.ndarray:
         """The encoded texts."""
         return self.vectors
 
@@ -69,13 +69,20 @@ def with_texts(
         texts += [_write(part, yardsticks, seeds[:1], "held_out") for part in others]
         train = _repeat(train, phrasings)
     reader = encoder.taught(texts[0])
+    validation = _attach(dataset.validation, texts[1], reader)
     return replace(
         dataset,
         train=_attach(train, texts[0], encoder),
-        validation=_attach(dataset.validation, texts[1], reader),
+        validation=validation,
         held_out=_attach(dataset.held_out, texts[2], reader),
         recipe=replace(dataset.recipe, words=reader.words),
+        report=dataset.report._replace(unread=_unread(validation, reader)),
     )
+
+
+def _unread(part: Captioned, reader: Encoder) -> int:
+    """How many windows have a text of which nothing is read."""
+    return int((~part.vectors.any(axis=1)).sum()) if reader.words else 0
 
 
 def _given(part: WindowSet, column: str) -> tuple[str, ...]:

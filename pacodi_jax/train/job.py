@@ -215,5 +215,11 @@ def _describe(workdir: Path, config: ConfigDict, dataset: Dataset) -> None:
     write_text(workdir / run.RECIPE, dataset.recipe.to_json())
     if dataset.report.rejected:
         print(f"note: {dataset.report.malformed}")
+    if dataset.report.unread:
+        print(
+            f"note: {dataset.report.unread} of {len(dataset.validation)} validation windows have a "
+            "text without any word of the training texts; the validation loss takes it as a text "
+            "that says nothing"
+        )
     described = environment.describe(config.seed, dataset.fingerprint)
     write_text(workdir / "environment.json", json.dumps(described, indent=2) + "\n")

@@ -9,8 +9,10 @@ from pacodi_jax.data.captioned import with_texts
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.text.encoders import Encoder
 from pacodi_jax.text.encoders.hashed import Hashed
+from pacodi_jax.text.encoders.precomputed import Precomputed
 
 LENGTH = 8
+RISES_AND_FALLS = {"texts": ["it rises", "it falls"], "vectors": np.eye(2), "width": 2}
 
 
 def _load(tmp_path, captions, **roles):
@@ -56,6 +58,15 @@ def test_any_encoder_that_learns_words_is_taught_the_training_texts_and_reads_th
     assert found.recipe.words == ("it rises",)
     assert found.train.vectors.all()
     assert not found.held_out.vectors.any()
+
+
+def test_validation_texts_of_which_nothing_is_read_are_counted(tmp_path):
+    found = _load(tmp_path, ["it rises"] * 340 + ["it falls"] * 60, text="caption")
+    for encoder, counts in ((Hashed(width=64), True), (Precomputed(**RISES_AND_FALLS), False)):
+        read = with_texts(found, encoder, column="caption", phrasings=1, seed=0)
+        unread = read.validation.texts.count("it falls")
+        assert 0 < unread < len(read.validation)
+        assert read.report.unread == (unread if counts else 0)
 
 
 @pytest.mark.parametrize("role", [{"text": "caption"}, {"static": ("caption",)}])

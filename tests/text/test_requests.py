@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from configs import common
@@ -10,6 +11,7 @@ from configs import text as text_config
 from pacodi_jax import main, run
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.train import train
+from tests.text import runs
 from tests.text.conftest import Reply
 from tests.text.runs import LENGTH, MODEL, OLD_IMPORT, service, settings, tiny
 from tests.text.runs import text_command as command
@@ -192,3 +194,24 @@ def test_words_that_no_model_of_the_data_would_read_are_refused_before_training(
     assert complaint.count("\n") == 1
     assert said in complaint
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.filterwarnings(OLD_IMPORT)
+def test_validation_texts_of_which_nothing_is_read_are_told_once(tmp_path, capsys, monkeypatch):
+    def stop(*_):
+        raise PacodiError("stopped")
+
+    monkeypatch.setattr("pacodi_jax.train.job.fit", stop)
+    told = pd.DataFrame({"value": np.sin(np.arange(400)), "note": "it rises"})
+    told.loc[340:, "note"] = "it falls"
+    told.to_csv(tmp_path / "told.csv", index=False)
+    assert runs.command(
+        f"--config=configs/table.py:size=tiny,length={LENGTH}",
+        f"--config.data.path={tmp_path / 'told.csv'}",
+        "--config.data.text=note",
+        "--config.text.encoder=hashed",
+        f"--workdir={tmp_path / 'new'}",
+    ) == 2  # fmt: skip
+    said = capsys.readouterr()
+    assert said.err == "error: stopped\n"
+    assert said.out.count("validation windows have a text without any word of the training") == 1

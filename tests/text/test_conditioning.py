@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from configs import common
-from pacodi_jax import run
+from pacodi_jax import evaluate, pictures, run
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.solvers import draw
 from pacodi_jax.train import train
@@ -127,6 +127,27 @@ def test_the_oracle_is_named_on_the_screen_and_in_the_files(captioned, capsys, m
     assert command(captioned, "", *hashed, "--text=a slow rise") == 0
     assert "note: statistics=oracle: REAL windows\n" in capsys.readouterr().out
     assert "oracle" in json.loads((captioned / "samples/samples.json").read_text())["label"]
+
+
+@pytest.mark.parametrize(
+    ("text", "title"), [("a slow rise", "real, not chosen by the text"), (None, "real")]
+)
+def test_real_windows_that_the_text_has_not_chosen_are_called_so(
+    captioned, tmp_path, monkeypatch, text, title
+):
+    figures = []
+    monkeypatch.setattr(pictures, "_save", lambda figure, path: figures.append(figure) or path)
+    trained = run.load(captioned)
+    evaluate.write_samples(
+        trained,
+        tmp_path,
+        3,
+        seed=0,
+        condition=None if text is None else trained.encode(text),
+        dataset=run.load_windows(trained.config),
+        text=text,
+    )
+    assert [axis.get_title() for axis in figures[0].axes] == [title, "synthetic"]
 
 
 def test_windows_are_loaded_for_a_picture_without_encoding_a_text(fragments, monkeypatch):

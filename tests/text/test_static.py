@@ -64,10 +64,14 @@ def command(workdir, *arguments) -> int:
 
 @pytest.mark.filterwarnings(OLD_IMPORT)
 def test_static_columns_at_the_command_line_are_drawn_and_told(workdir, capsys, monkeypatch):
-    titles, draw = [], pictures.windows
-    monkeypatch.setattr(
-        pictures, "windows", lambda *a, title, **k: titles.append(title) or draw(*a, **k)
-    )
+    titles, panels, draw = [], [], pictures.windows
+
+    def shown(*given, title, real_title, **options):
+        titles.append(title)
+        panels.append(real_title)
+        return draw(*given, **options)
+
+    monkeypatch.setattr(pictures, "windows", shown)
     assert command(workdir, "--mode=sample", f"--static={ASKED}") == 0
     folder = workdir / "samples"
     told = json.loads((folder / "samples.json").read_text())
@@ -90,6 +94,7 @@ def test_static_columns_at_the_command_line_are_drawn_and_told(workdir, capsys, 
     for other in (f"--static={ASKED.replace('12.5', '13')}", "--config.seed=0"):
         assert command(workdir, other) == 0
         assert "already" not in capsys.readouterr().out
+    assert panels[1:] == ["real, not chosen by the static columns", "real"]
     assert json.loads((folder / "samples.json").read_text())["static"] is None
     assert list(pd.read_csv(folder / "samples.csv")) == ["window", "who", "value"]
 

@@ -12,7 +12,7 @@ from pacodi_jax import main, run
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.train import train
 from tests.text import runs
-from tests.text.conftest import Reply
+from tests.text.conftest import Reply, write_fragments
 from tests.text.runs import LENGTH, MODEL, OLD_IMPORT, service, settings, tiny
 from tests.text.runs import text_command as command
 
@@ -183,12 +183,13 @@ def test_a_file_of_another_length_is_named(fragments):
     [("hashed", "knows none of the words of 'xyzzy'"), ("precomputed", "no vector for 'xyzzy'")],
 )
 def test_words_that_no_model_of_the_data_would_read_are_refused_before_training(
-    fragments, tmp_path, capsys, monkeypatch, encoder, said
+    tmp_path, capsys, monkeypatch, encoder, said
 ):
     monkeypatch.setattr("pacodi_jax.train.job.fit", None)
+    path = tmp_path / f"embedding_cleaned_ETTh1_{LENGTH}.csv"
+    write_fragments(path)
     given = ("--mode=all", "--text=xyzzy", f"--config.text.encoder={encoder}")
-    given = (*given, f"--config.data.length={LENGTH}")
-    assert command(tmp_path / "new", fragments[1], *given) == 2
+    assert command(tmp_path / "new", path, *given, f"--config.data.length={LENGTH}") == 2
     complaint = capsys.readouterr().err
     assert complaint.startswith("error: ")
     assert complaint.count("\n") == 1

@@ -22,7 +22,6 @@ from sklearn.neural_network import MLPRegressor
 
 from pacodi_jax.text import captions, facts, properties, tsfragment
 from pacodi_jax.text.encoders import ENCODERS
-from pacodi_jax.text.encoders.vocabulary import collect
 
 LENGTH, HELD_OUT = 24, 2000
 
@@ -115,9 +114,8 @@ def information(path: str, name: str, count: int) -> None:
     means = view.mean(axis=0)[where]
     name, _, width = name.partition(":")
     options = {"width": int(width)} if width else {}
-    encoder = reader = ENCODERS[name](**options)
-    if name == "hashed":  # as a trained model reads
-        reader = ENCODERS[name](**options, words=collect(drawn))
+    encoder = ENCODERS[name](**options)
+    reader = encoder.taught(drawn)  # as a trained model reads
     inputs = encoder.encode(drawn)
     centre, scale = inputs.mean(axis=0), inputs.std()
     model = MLPRegressor(

@@ -71,7 +71,8 @@ def write_samples(
       count: how many windows.
       seed: of the draw; the same seed draws the same windows.
       condition: ``(count, E)``, or one row ``(E,)`` for all; for a conditional model.
-      dataset: if given, its training windows are drawn beside the samples.
+      dataset: if given, training windows spread over it are drawn beside the samples, whatever
+        these were asked to be; the picture says so.
       text: that the condition stands for, if it does; told in ``samples.json``, in the picture and,
         if the user's table has a column of texts, in the table.
       static: the values of the static columns that it stands for, if it does; told in all three.
@@ -96,13 +97,14 @@ def write_samples(
     told = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
     # Bytes of the command line that are no text: JSON has an escape for them, UTF-8 has not.
     write_text(described, told.encode(errors="backslashreplace").decode())
-    real = None
-    if dataset is not None:
-        shown = np.linspace(0, len(dataset.train) - 1, 24).astype(int)
-        real = trained.recipe.unscale(dataset.train.take(shown))
     title = " ".join(filter(None, [trained.label, _asked(text, static)]))
     picture = pictures.windows(
-        windows, trained.recipe.channels, folder / "samples.png", real=real, title=title
+        windows,
+        trained.recipe.channels,
+        folder / "samples.png",
+        real=None if dataset is None else _some_real(trained, dataset),
+        real_title=_real_title(text, static),
+        title=title,
     )
     return [table, array, described, picture]
 
@@ -172,6 +174,19 @@ def _asked(text: str | None, static: Mapping[str, Any] | None) -> str:
         return f"“{_shortened(clean_text(text))}”"
     told = ", ".join(f"{name}={value}" for name, value in (static or {}).items())
     return _shortened("".join(c if c.isprintable() else " " for c in told))
+
+
+def _some_real(trained: Trained, dataset: Dataset) -> np.ndarray:
+    """Training windows from the first to the last, in the user's units."""
+    shown = np.linspace(0, len(dataset.train) - 1, 24).astype(int)
+    return trained.recipe.unscale(dataset.train.take(shown))
+
+
+def _real_title(text: str | None, static: Mapping[str, Any] | None) -> str:
+    """What stands above real windows, which no request has chosen."""
+    if text is None and static is None:
+        return "real"
+    return f"real, not chosen by the {'static columns' if text is None else 'text'}"
 
 
 def _shortened(text: str, most: int = 200) -> str:

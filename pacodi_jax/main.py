@@ -19,11 +19,11 @@ from ml_collections import config_flags
 
 from pacodi_jax import config as configuration
 from pacodi_jax import evaluate, parallel, pictures, run
-from pacodi_jax.data import attributes
+from pacodi_jax.data import Dataset, attributes
 from pacodi_jax.errors import PacodiError, flag_mistake
 from pacodi_jax.memory import reuse_memory
 from pacodi_jax.text.encoders.interface import clean_text
-from pacodi_jax.text.encoders.vocabulary import Reading, Vocabulary
+from pacodi_jax.text.encoders.vocabulary import Reading, Vocabulary, encode_request
 from pacodi_jax.train import train
 
 _CONFIG = config_flags.DEFINE_config_file("config", lock_config=True)
@@ -105,7 +105,7 @@ def _cache_programs() -> None:
 def _train(workdir: Path) -> bool:
     """Trains to the end; returns False if a signal came first."""
     config = _CONFIG.value
-    outcome = train(config, workdir, _WATCHDOG.value)
+    outcome = train(config, workdir, _WATCHDOG.value, _check_words)
     if outcome.signal:
         print(f"{outcome.signal}: step {outcome.step} is saved. Run the same command to go on.")
     elif parallel.is_primary():
@@ -208,6 +208,12 @@ def _check_text(text: str, trains: bool) -> None:
             "--text needs a model that reads texts: set --config.text.encoder=hashed, or train "
             "with configs/text.py."
         )
+
+
+def _check_words(dataset: Dataset) -> None:
+    """Refuses a text that the model would not read, now that the words of training are known."""
+    if _TEXT.value is not None:
+        encode_request(run.build_encoder(_CONFIG.value, dataset.recipe.words), _TEXT.value)
 
 
 def _check_static(static: str, trains: bool) -> None:

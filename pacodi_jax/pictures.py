@@ -54,6 +54,7 @@ def windows(
     path: Path,
     *,
     real: np.ndarray | None = None,
+    real_title: str = "real",
     title: str = "",
 ) -> Path:
     """Draws some windows of each channel, real on the left (if given) and synthetic on the right.
@@ -63,12 +64,13 @@ def windows(
       channels: C names; the first four are drawn.
       path: of the PNG.
       real: ``(M, L, C)`` in the user's units.
-      title: above, for example the label of a protocol that leaks, or the text that was asked for;
-        broken into lines.
+      real_title: above these.
+      title: above all, for example the label of a protocol that leaks, or the text that was asked
+        for; broken into lines.
     """
     sides = [("synthetic", synthetic, SYNTHETIC)]
     if real is not None:
-        sides.insert(0, ("real", real, REAL))
+        sides.insert(0, (real_title, real, REAL))
     rows = min(_ROWS, len(channels))
     figure = Figure(figsize=(4.6 * len(sides), 0.5 + 1.7 * rows), layout="constrained")
     axes = figure.subplots(rows, len(sides), sharex=True, sharey="row", squeeze=False)

@@ -20,7 +20,7 @@ from pacodi_jax.errors import PacodiError, choose
 from pacodi_jax.text import tsfragment
 from pacodi_jax.text.encoders import ENCODERS, Encoder, check_vectors, require_identity
 from pacodi_jax.text.encoders.interface import as_numbers
-from pacodi_jax.text.encoders.vocabulary import unknown
+from pacodi_jax.text.encoders.vocabulary import encode_request
 from pacodi_jax.text.service import Service
 from pacodi_jax.types import Array, Key
 
@@ -201,10 +201,7 @@ class Trained:
         Raises:
           PacodiError: for a text that it does not read, or has no word of those it was trained on.
         """
-        found = self.encoder().encode([text])[0]
-        if self.recipe.words and not found.any():
-            raise unknown(text, self.recipe.words)
-        return found
+        return encode_request(self.encoder(), text)
 
     def sample_scaled(self, key: Key, count: int, condition: Any = None) -> np.ndarray:
         """Draws ``count`` windows ``(count, L, C_live)`` in the model's scale.

@@ -10,13 +10,12 @@ from pacodi_jax.data.dataset import Dataset
 from pacodi_jax.data.windows import WindowSet
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.text import captions, facts, properties
-from pacodi_jax.text.encoders import Encoder, vocabulary
-from pacodi_jax.text.encoders.hashed import Hashed
+from pacodi_jax.text.encoders import Encoder
 from pacodi_jax.text.encoders.interface import clean_text
 from pacodi_jax.text.phrases import Split
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Captioned(WindowSet):
     """A part of a split whose windows have texts.
 
@@ -26,11 +25,11 @@ class Captioned(WindowSet):
       encoder: the identity of what encoded them.
     """
 
-    texts: tuple[str, ...] = ()
-    vectors: np.ndarray | None = None
-    encoder: str = ""
+    texts: tuple[str, ...]
+    vectors: np.ndarray
+    encoder: str
 
-    def condition(self) -> np.ndarray | None:
+    def condition(self) -> np.ndarray:
         """The encoded texts."""
         return self.vectors
 
@@ -69,22 +68,21 @@ def with_texts(
         texts = [_write(train, yardsticks, seeds, "train")]
         texts += [_write(part, yardsticks, seeds[:1], "held_out") for part in others]
         train = _repeat(train, phrasings)
-    words, reader = _taught(encoder, texts[0])
+    reader = encoder.taught(texts[0])
+    validation = _attach(dataset.validation, texts[1], reader)
     return replace(
         dataset,
         train=_attach(train, texts[0], encoder),
-        validation=_attach(dataset.validation, texts[1], reader),
+        validation=validation,
         held_out=_attach(dataset.held_out, texts[2], reader),
-        recipe=replace(dataset.recipe, words=words),
+        recipe=replace(dataset.recipe, words=reader.words),
+        report=dataset.report._replace(unread=_unread(validation, reader)),
     )
 
 
-def _taught(encoder: Encoder, texts: Sequence[str]) -> tuple[tuple[str, ...], Encoder]:
-    """The words of training, and the encoder that reads by them, if it knows no others."""
-    if not isinstance(encoder, Hashed):
-        return (), encoder
-    words = vocabulary.collect(texts)
-    return words, Hashed(width=encoder.width, words=words)
+def _unread(part: Captioned, reader: Encoder) -> int:
+    """How many windows have a text of which nothing is read."""
+    return int((~part.vectors.any(axis=1)).sum()) if reader.words else 0
 
 
 def _given(part: WindowSet, column: str) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ class Report(NamedTuple):
       constant: channels that are constant in train, left out and put back.
       left_out: channels that the catalogue leaves out.
       rejected: malformed rows of the source that were left out: number and reason.
+      unread: validation windows whose texts have none of the words that training has.
     """
 
     rows: int
@@ -49,6 +50,7 @@ class Report(NamedTuple):
     constant: tuple[str, ...]
     left_out: tuple[str, ...]
     rejected: tuple[tuple[int, str], ...] = ()
+    unread: int = 0
 
     @property
     def malformed(self) -> str:

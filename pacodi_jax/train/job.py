@@ -38,7 +38,12 @@ FREE = (
 _JUDGED = 1024
 
 
-def train(config: ConfigDict, workdir: Path, watchdog: float = 300.0) -> Run:
+def train(
+    config: ConfigDict,
+    workdir: Path,
+    watchdog: float = 300.0,
+    check: Callable[[Dataset], None] | None = None,
+) -> Run:
     """Trains what ``config`` asks for in ``workdir``, or goes on where it stopped.
 
     Writes ``config.json``, ``environment.json``, ``recipe.json``, ``metrics.jsonl``,
@@ -48,6 +53,7 @@ def train(config: ConfigDict, workdir: Path, watchdog: float = 300.0) -> Run:
       config: the settings.
       workdir: the run's folder.
       watchdog: seconds without a finished chunk that end one process of several; 0 is never.
+      check: sees the data before a file is written or a step taken, and may raise.
 
     Raises:
       PacodiError: for anything that is wrong with the settings, the data or the folder.
@@ -55,6 +61,8 @@ def train(config: ConfigDict, workdir: Path, watchdog: float = 300.0) -> Run:
     refuse_uneven_batch(config.train.batch)
     refuse_other_settings(workdir, config)
     dataset = run.load_data(config)
+    if check is not None:
+        check(dataset)
     data = batches.resident(dataset.train)
     windows = jnp.asarray(dataset.train.values())
     coding, fitted = models.fit(config.diffusion.statistics, windows, data.condition)
@@ -207,5 +215,11 @@ def _describe(workdir: Path, config: ConfigDict, dataset: Dataset) -> None:
     write_text(workdir / run.RECIPE, dataset.recipe.to_json())
     if dataset.report.rejected:
         print(f"note: {dataset.report.malformed}")
+    if dataset.report.unread:
+        print(
+            f"note: {dataset.report.unread} of {len(dataset.validation)} validation windows have a "
+            "text without any word of the training texts; the validation loss takes it as a text "
+            "that says nothing"
+        )
     described = environment.describe(config.seed, dataset.fingerprint)
     write_text(workdir / "environment.json", json.dumps(described, indent=2) + "\n")

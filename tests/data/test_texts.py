@@ -7,9 +7,12 @@ import pytest
 from pacodi_jax import data
 from pacodi_jax.data.captioned import with_texts
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.text.encoders import Encoder
 from pacodi_jax.text.encoders.hashed import Hashed
+from pacodi_jax.text.encoders.precomputed import Precomputed
 
 LENGTH = 8
+RISES_AND_FALLS = {"texts": ["it rises", "it falls"], "vectors": np.eye(2), "width": 2}
 
 
 def _load(tmp_path, captions, **roles):
@@ -31,6 +34,39 @@ def test_a_text_that_cannot_be_read_is_named_by_column_and_number(tmp_path, text
     found = _load(tmp_path, told, text="caption")
     with pytest.raises(PacodiError, match=said):
         with_texts(found, Hashed(width=64), column="caption", phrasings=1, seed=0)
+
+
+class Parrot(Encoder):
+    """Tells whether a text is one that it was taught."""
+
+    identity, width = "parrot", 1
+
+    def __init__(self, words=()):
+        self.words = words
+
+    def encode(self, texts):
+        return np.array([[not self.words or text in self.words] for text in texts], np.float32)
+
+    def taught(self, texts):
+        return Parrot(tuple(dict.fromkeys(texts)))
+
+
+def test_any_encoder_that_learns_words_is_taught_the_training_texts_and_reads_the_rest(tmp_path):
+    told = ["it rises"] * 160 + ["it falls"] * 40
+    found = _load(tmp_path, told, text="caption")
+    found = with_texts(found, Parrot(), column="caption", phrasings=1, seed=0)
+    assert found.recipe.words == ("it rises",)
+    assert found.train.vectors.all()
+    assert not found.held_out.vectors.any()
+
+
+def test_validation_texts_of_which_nothing_is_read_are_counted(tmp_path):
+    found = _load(tmp_path, ["it rises"] * 340 + ["it falls"] * 60, text="caption")
+    for encoder, counts in ((Hashed(width=64), True), (Precomputed(**RISES_AND_FALLS), False)):
+        read = with_texts(found, encoder, column="caption", phrasings=1, seed=0)
+        unread = read.validation.texts.count("it falls")
+        assert 0 < unread < len(read.validation)
+        assert read.report.unread == (unread if counts else 0)
 
 
 @pytest.mark.parametrize("role", [{"text": "caption"}, {"static": ("caption",)}])

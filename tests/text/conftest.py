@@ -1,6 +1,8 @@
-"""A web service on loopback whose answers a test writes down beforehand."""
+"""A web service on loopback that answers as a test says, and small models that tests share."""
 
 import contextlib
+import csv
+import io
 import json
 import threading
 import time
@@ -9,10 +11,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from pacodi_jax.text import properties
+from configs import text as text_config
+from pacodi_jax.text import captions, properties
 from pacodi_jax.text.service import Service
+from pacodi_jax.train import train
+from tests.text.runs import LENGTH, compiling_quickly, service, tiny
 
 
 class Reply(NamedTuple):
@@ -126,3 +132,51 @@ def windows() -> np.ndarray:
 @pytest.fixture(scope="session")
 def statistics(windows) -> properties.Statistics:
     return properties.fit(windows)
+
+
+@pytest.fixture(scope="module")
+def quick_compiles():
+    with compiling_quickly():
+        yield
+
+
+def write_fragments(path, count: int = 80) -> list[str]:
+    """Writes captioned waves in TSFragment-600K's format; rows 3 and 7 are malformed."""
+    windows = waves(count, LENGTH)
+    known = properties.fit(windows)
+    texts = [captions.caption(w, seed, statistics=known) for seed, w in enumerate(windows)]
+    rows = [[text, service(text), w.tolist()] for text, w in zip(texts, windows, strict=True)]
+    rows[2][2] = rows[2][2][:-1]
+    rows[6][1] = [float("nan"), *rows[6][1][1:]]
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([["Text", "TextEmbedding", "OT"], *rows])
+    return texts
+
+
+@pytest.fixture(scope="session")
+def fragments(tmp_path_factory):
+    """A model trained on a file of TSFragment's kind: its folder and file, its texts."""
+    folder = tmp_path_factory.mktemp("fragments")
+    path = folder / f"embedding_cleaned_ETTh1_{LENGTH}.csv"
+    texts = write_fragments(path)
+    config = text_config.get_config("source=tsfragment,size=tiny").unlock()
+    config.data.path = str(path)
+    with contextlib.redirect_stdout(io.StringIO()) as said, compiling_quickly():
+        train(tiny(config, 30), folder / "run")
+    (folder / "said").write_text(said.getvalue())
+    return folder / "run", path, texts
+
+
+@pytest.fixture(scope="session")
+def captioned(tmp_path_factory):
+    """A model trained on captions that were written here, of one column of a user's table."""
+    folder = tmp_path_factory.mktemp("captioned")
+    frame = pd.DataFrame({"value": waves(1, 200)[0]})
+    frame.to_csv(folder / "value.csv", index=False)
+    config = text_config.get_config("size=tiny").unlock()
+    config.data.update({"source": "table", "path": str(folder / "value.csv")})
+    config.data.channels = ("value",)
+    config.text.width = 64
+    with compiling_quickly():
+        train(tiny(config, 30), folder / "run")
+    return folder / "run"

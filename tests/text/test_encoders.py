@@ -59,6 +59,15 @@ def test_every_encoder_keeps_the_contract(encoder):
     assert encoder.encode([]).shape == (0, encoder.width)
 
 
+def test_every_encoder_reads_what_it_was_taught_into_the_same_space(encoder):
+    reader = encoder.taught([REQUEST, "flat"])
+    assert reader.identity == encoder.identity
+    assert reader.width == encoder.width
+    np.testing.assert_array_equal(reader.encode(["flat"]), encoder.encode(["flat"]))
+    learned = ("a", "drop", "end", "flat", "near", "rise", "sharp", "slow", "the", "then")
+    assert reader.words == (learned if isinstance(encoder, Hashed) else ())
+
+
 @pytest.mark.parametrize("text", ["", "   ", "\x00\x1b", "…!", "\u200b"])
 def test_every_encoder_refuses_empty_text(encoder, text):
     with pytest.raises(PacodiError, match=r"empty|no vector"):

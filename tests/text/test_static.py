@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 
-import jax
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,14 +18,7 @@ from tests.text.runs import LENGTH, OLD_IMPORT, tiny
 ASKED = 'grade=very low,area=12.5,floor=2,lit=false,"in, out"="a=b, c"'
 VALUES = {"grade": "very low", "area": 12.5, "floor": 2, "lit": False, "in, out": "a=b, c"}
 STATIC = "--config.data.static=" + str(tuple(VALUES))
-
-
-@pytest.fixture(autouse=True, scope="module")
-def quick_compiles():
-    """These tests compile much and compute little."""
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
+pytestmark = pytest.mark.usefixtures("quick_compiles")
 
 
 @pytest.fixture(scope="module")
@@ -72,10 +64,14 @@ def command(workdir, *arguments) -> int:
 
 @pytest.mark.filterwarnings(OLD_IMPORT)
 def test_static_columns_at_the_command_line_are_drawn_and_told(workdir, capsys, monkeypatch):
-    titles, draw = [], pictures.windows
-    monkeypatch.setattr(
-        pictures, "windows", lambda *a, title, **k: titles.append(title) or draw(*a, **k)
-    )
+    titles, panels, draw = [], [], pictures.windows
+
+    def shown(*given, title, real_title, **options):
+        titles.append(title)
+        panels.append(real_title)
+        return draw(*given, **options)
+
+    monkeypatch.setattr(pictures, "windows", shown)
     assert command(workdir, "--mode=sample", f"--static={ASKED}") == 0
     folder = workdir / "samples"
     told = json.loads((folder / "samples.json").read_text())
@@ -98,6 +94,7 @@ def test_static_columns_at_the_command_line_are_drawn_and_told(workdir, capsys, 
     for other in (f"--static={ASKED.replace('12.5', '13')}", "--config.seed=0"):
         assert command(workdir, other) == 0
         assert "already" not in capsys.readouterr().out
+    assert panels[1:] == ["real, not chosen by the static columns", "real"]
     assert json.loads((folder / "samples.json").read_text())["static"] is None
     assert list(pd.read_csv(folder / "samples.csv")) == ["window", "who", "value"]
 

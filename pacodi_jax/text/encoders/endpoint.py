@@ -7,13 +7,13 @@ import numpy as np
 
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.text.encoders import kept
-from pacodi_jax.text.encoders.interface import check_vectors, clean_text, served_identity
+from pacodi_jax.text.encoders.interface import Encoder, check_vectors, clean_text, served_identity
 from pacodi_jax.text.service import Service, post
 
 _BATCH = 128
 
 
-class Endpoint:
+class Endpoint(Encoder):
     """Asks ``POST {url}/embeddings`` for vectors.
 
     Its identity names the model and the width, not the address: the same model served elsewhere

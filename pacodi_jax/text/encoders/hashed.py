@@ -19,8 +19,8 @@ import numpy as np
 
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.text.clauses import clauses, stem
-from pacodi_jax.text.encoders.interface import FILLERS, WORD
-from pacodi_jax.text.encoders.vocabulary import Vocabulary
+from pacodi_jax.text.encoders.interface import FILLERS, WORD, Encoder
+from pacodi_jax.text.encoders.vocabulary import Vocabulary, collect
 
 _VERSION = 2
 _WEIGHTS = {"word": 1.0, "pair": 0.5}
@@ -47,7 +47,7 @@ def _slots(group: str, feature: str, width: int) -> tuple[tuple[int, float], ...
     return tuple(((number >> 1) % width, 1.0 if number & 1 else -1.0) for number in numbers)
 
 
-class Hashed:
+class Hashed(Encoder):
     """The hashed n-gram encoder.
 
     Args:
@@ -61,7 +61,7 @@ class Hashed:
     def __init__(self, *, width: int = 1024, words: tuple[str, ...] = ()):
         if width < 16:
             raise PacodiError(f"encoder hashed: width={width} is too small; use 16 or more.")
-        self.width = width
+        self.width, self.words = width, words
         self._vocabulary = Vocabulary(words)
         self.identity = f"hashed/v{_VERSION}/width={width}"
 
@@ -75,6 +75,10 @@ class Hashed:
             block = texts[first : first + _BLOCK]
             vectors[first : first + len(block)] = self._encode(block)
         return vectors
+
+    def taught(self, texts: Sequence[str]) -> "Hashed":
+        """Returns the encoder that reads by the words of ``texts``."""
+        return Hashed(width=self.width, words=collect(texts))
 
     def _encode(self, texts: Sequence[str]) -> np.ndarray:
         """Unit vectors of a few texts in double precision, ``(N, width)``."""

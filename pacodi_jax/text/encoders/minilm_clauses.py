@@ -15,7 +15,7 @@ import numpy as np
 
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.text.clauses import clauses
-from pacodi_jax.text.encoders.interface import clean_text
+from pacodi_jax.text.encoders.interface import Encoder, clean_text
 from pacodi_jax.text.encoders.minilm import MiniLM
 
 BANDWIDTH = 0.8
@@ -31,7 +31,7 @@ def _normals(rows: int, columns: int) -> np.ndarray:
     return (radius * np.cos(angle)).reshape(rows, columns)
 
 
-class MiniLMClauses:
+class MiniLMClauses(Encoder):
     """Random Fourier features of each clause's MiniLM vector, averaged over the clauses.
 
     Args:

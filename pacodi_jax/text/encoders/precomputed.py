@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.text.encoders.interface import check_vectors, served_identity
+from pacodi_jax.text.encoders.interface import Encoder, check_vectors, served_identity
 
 
-class Precomputed:
+class Precomputed(Encoder):
     """A table of texts and their vectors.
 
     Args:

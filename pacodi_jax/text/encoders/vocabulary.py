@@ -9,9 +9,11 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import NamedTuple
 
+import numpy as np
+
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.text.clauses import stem
-from pacodi_jax.text.encoders.interface import FILLERS, WORD, clean_text
+from pacodi_jax.text.encoders.interface import FILLERS, WORD, Encoder, clean_text
 
 _NEAR = 0.88  # of difflib's ratio: "upwrd" is near "upward", "troughs" is not near "through"
 _DIGITS = {"0": "no", "1": "one", "2": "two", "3": "three", "4": "four", "5": "five", "6": "six"}
@@ -38,11 +40,18 @@ def collect(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({word for text in different for word in _words(_plain(text))}))
 
 
-def unknown(text: str, words: tuple[str, ...]) -> PacodiError:
-    """Returns the error for a text that has none of the words of training."""
-    telling = [word for word in words if word not in FILLERS]
+def encode_request(encoder: Encoder, text: str) -> np.ndarray:
+    """Returns the vector ``(width,)`` of a text.
+
+    Raises:
+      PacodiError: for a text that the encoder does not read, or that has no word it was taught.
+    """
+    vector = encoder.encode([text])[0]
+    if vector.any() or not encoder.words:
+        return vector
+    telling = [word for word in encoder.words if word not in FILLERS]
     some = ", ".join(telling[:: len(telling) // 12 + 1])
-    return PacodiError(
+    raise PacodiError(
         f"this model knows none of the words of {clean_text(text)[:60]!r}: no text that it was "
         f"trained on has them. Some that it knows: {some}."
     )

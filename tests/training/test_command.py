@@ -79,7 +79,7 @@ def test_run_folder_explains_itself(trained):
 
 def test_estimate_comes_before_compiling_and_the_time_to_go_after_twenty_steps(trained):
     said = [line.split()[0] for line in trained[1].splitlines()]
-    assert said[:2] == ["64,938", "compiled"]
+    assert said[:2] == ["71,178", "compiled"]
     first = trained[1].splitlines()[0]
     assert re.search(r"parameters; [\d.]+ GFLOP a step .* [\d.]+ MB of state and [\d.]+ MB", first)
 

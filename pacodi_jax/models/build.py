@@ -148,7 +148,9 @@ def _network_options(architecture: Architecture, condition_width: int) -> dict[s
 
 def _pacodi(architecture: Architecture, coding: Statistics, channels: int, width: int) -> View:
     options = _network_options(architecture, width)
-    network = DualBranch(channels, interaction=architecture.interaction, **options)
+    network = DualBranch(
+        channels, interaction=architecture.interaction, length=coding.length, **options
+    )
     return views.dual_branch(network, coding.variance)
 
 

@@ -27,6 +27,8 @@ class DualBranch(nn.Module):
       patch_size: bins a token.
       interaction: ``paper`` (MLPs of hidden width 2D, fed both branches), ``iso_flops`` (the same
         with 4D/3), ``time`` (with 2D/3, and an MLP over time steps) or ``none`` (decoupled).
+      length: L, of the windows, on whose time steps ``time`` works; K bins do not tell it. 0 stands
+        for 2K − 1 or a few more; so it is with patches, whose index is transformed instead.
       condition_width: E, of the condition vector; 0 for none.
       dtype: of the products, ``float32`` or ``bfloat16``; all else stays float32.
       remat: recompute each block in the backward pass instead of keeping its insides.
@@ -45,6 +47,7 @@ class DualBranch(nn.Module):
     heads: int
     patch_size: int = 1
     interaction: str = "time"
+    length: int = 0
     condition_width: int = 0
     dtype: str = "float32"
     remat: bool = False
@@ -74,6 +77,11 @@ class DualBranch(nn.Module):
           ``(B, K, C)`` a quadrature, float32.
         """
         _check(self, self.interaction, self.channels, tuple(state), tuple(live), t)
+        bins = state.real.shape[1]
+        if self.length and self.length // 2 + 1 != bins:
+            raise PacodiError(
+                f"length={self.length} has {self.length // 2 + 1} bins; the state has {bins}."
+            )
         code = _code(self, t, condition, drop)
         return Quadratures(*_transform(self, self.interaction, tuple(state), tuple(live), code))
 
@@ -149,8 +157,14 @@ def _transform(
     patches = tuple(to_patches(x, network.patch_size) for x in states)
     tokens = over_branches(Embed(network.width, dtype, name="embed"), patches)
     unroll = network.unroll or choices.unroll(network.depth)
+    whole = isinstance(network, DualBranch) and network.patch_size == 1
     blocks = stacked(network.depth, network.remat, unroll)(
-        network.heads, interaction, network.attention, dtype, name="blocks"
+        network.heads,
+        interaction,
+        network.length if whole else 0,
+        network.attention,
+        dtype,
+        name="blocks",
     )
     tokens, _ = blocks(tokens, code)
     project = Project(patches[0].shape[-1], name="project")

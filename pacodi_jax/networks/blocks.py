@@ -11,7 +11,7 @@ from jax.ad_checkpoint import checkpoint_name
 from pacodi_jax.networks import choices
 from pacodi_jax.networks.attention import attend
 from pacodi_jax.networks.layers import KEPT, Dense, modulate
-from pacodi_jax.networks.steps import from_steps, to_steps
+from pacodi_jax.networks.steps import from_steps, step_count, to_steps
 from pacodi_jax.types import Array
 
 #: One array a branch: ``(tokens,)`` or ``(real, imag)``.
@@ -149,17 +149,20 @@ class Stepwise(nn.Module):
 
     Attributes:
       hidden: width of the hidden layer.
+      length: L of the windows whose bins the tokens are, or 0 if they are patches of bins.
       dtype: of the products.
     """
 
     hidden: int
+    length: int
     dtype: jnp.dtype
 
     @nn.compact
     def __call__(self, inputs: Branches) -> Branches:
         """Maps both branches' ``(B, N, D)`` by way of time steps."""
         real, imag = inputs
-        steps = checkpoint_name(to_steps(real, imag), KEPT)
+        count = step_count(real.shape[1], self.length)
+        steps = checkpoint_name(to_steps(real, imag, count), KEPT)
         around = jnp.concatenate([jnp.roll(steps, shift, axis=1) for shift in (1, 0, -1)], axis=-1)
         hidden = nn.gelu(Dense(self.hidden, self.dtype, name="hidden")(around))
         result = Dense(real.shape[-1], self.dtype, name="out")(hidden)
@@ -172,12 +175,14 @@ class Block(nn.Module):
     Attributes:
       heads: attention heads.
       interaction: a name in ``INTERACTIONS``.
+      length: L of the windows whose bins the tokens are, or 0.
       form: of attention.
       dtype: of the products.
     """
 
     heads: int
     interaction: str
+    length: int
     form: str
     dtype: jnp.dtype
 
@@ -189,8 +194,8 @@ class Block(nn.Module):
         attended = over_branches(attention, tokens, (code,) * len(tokens))
         tokens, inputs, gates = zip(*attended, strict=True)
         if kind.steps(width):
-            stepwise = Stepwise(kind.steps(width), self.dtype, name="stepwise")(inputs)
-            parts = zip(tokens, gates, stepwise, strict=True)
+            stepwise = Stepwise(kind.steps(width), self.length, self.dtype, name="stepwise")
+            parts = zip(tokens, gates, stepwise(inputs), strict=True)
             tokens = tuple(token + gate[:, None] * part for token, gate, part in parts)
         if kind.shared:
             inputs = (jnp.concatenate(inputs, axis=-1),) * len(tokens)

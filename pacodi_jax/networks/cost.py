@@ -106,6 +106,7 @@ def _transform_flops(network: DualBranch | SingleBranch, tokens: int) -> float:
     """XLA's count of one block's way to time steps and back."""
     if isinstance(network, SingleBranch) or not INTERACTIONS[network.interaction].steps(1):
         return 0.0
-    bins, steps = (_floats(1, count, network.width) for count in (tokens, step_count(tokens)))
-    back = partial(from_steps, bins=tokens)
-    return xla_flops(to_steps, bins, bins) + xla_flops(back, steps)
+    count = step_count(tokens, network.length if network.patch_size == 1 else 0)
+    bins, steps = _floats(1, tokens, network.width), _floats(1, count, network.width)
+    there, back = partial(to_steps, count=count), partial(from_steps, bins=tokens)
+    return xla_flops(there, bins, bins) + xla_flops(back, steps)

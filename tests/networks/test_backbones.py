@@ -139,16 +139,21 @@ def test_meeting_in_time_has_one_mlp_of_time_steps_beside_those_of_the_branches(
     assert sum(x.size for x in jax.tree.leaves(blocks)) == 5 * (attention + of_mlps)
 
 
-def test_an_mlp_of_time_steps_moves_with_the_window():
+@pytest.mark.parametrize("length", [8, 9])
+def test_an_mlp_of_time_steps_moves_with_the_window(length):
     """Shifted by one step, the tokens turn in phase, and so does what the MLP makes of them."""
-    module = Stepwise(8, jnp.float32)
-    bins = 5
-    steps = jax.random.normal(KEY, (1, 2 * bins - 1, 6))
-    turned = [from_steps(jnp.roll(steps, shift, axis=1), bins) for shift in (0, 1)]
+    module = Stepwise(8, length, jnp.float32)
+    steps = jax.random.normal(KEY, (1, length, 6))
+    turned = [from_steps(jnp.roll(steps, shift, axis=1), 5) for shift in (0, 1)]
     params = module.init(KEY, turned[0])
-    still, moved = (to_steps(*module.apply(params, branches)) for branches in turned)
+    still, moved = (to_steps(*module.apply(params, branches), length) for branches in turned)
     close(moved, jnp.roll(still, 1, axis=1), 1e-5)
     assert jnp.max(jnp.abs(moved - still)) > 1e-2
+
+
+def test_the_length_of_the_windows_must_fit_their_bins():
+    with pytest.raises(PacodiError, match="length=9 has 5 bins; the state has 7"):
+        jax.eval_shape(dual(length=9).init, KEY, *inputs(12))
 
 
 def test_scan_equals_the_unrolled_network_and_its_gradient():

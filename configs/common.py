@@ -113,7 +113,7 @@ def _train() -> ConfigDict:
     train = ConfigDict()
     train.steps = 40_000
     train.batch = 32  # of all devices together; small batches learn faster for the same work
-    train.learning_rate = 1.4e-3
+    train.learning_rate = 3e-3
     train.warmup = 500
     train.decay = "cosine"  # plateau, constant
     train.plateau_factor = 0.5

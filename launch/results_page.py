@@ -1,6 +1,7 @@
 """Writes docs/results.md from the files of ``docs/results``, for ``launch/tables.py write``."""
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -151,22 +152,22 @@ def verdicts(records: list[Record], paper: Record) -> str:
 
 def against(records: list[Record], rival: str, names: dict[str, str]) -> str:
     """PaCoDi beside a rival of the same budget: SDE, L = 24, honest; who is clearly better."""
+    wanted = {"length": 24, "variant": "sde", "protocol": "honest", "seed": 0}
     rows = []
-    for data, title in SETS.items():
-        found = {
-            model: pick(
-                records, data=data, length=24, model=model, variant="sde", protocol="honest", seed=0
-            )
+    for budget_, data in product(("short", "final"), SETS):
+        pair = [
+            pick(records, data=data, model=model, budget=budget_, **wanted)
             for model in ("pacodi", rival)
-        }
-        own = [r for r in found["pacodi"] if r["cell"]["budget"] == "short"]
-        if not own or not found[rival]:
+        ]
+        if not all(pair):
             continue
+        own, other = (found[0] for found in pair)
+        steps = " and ".join(dict.fromkeys(f"{r['model']['steps']:,}" for r in (own, other)))
         for name, metric in names.items():
-            ours, theirs = score(own[0], name), score(found[rival][0], name)
-            floor = spread(ours["floor"])
+            ours, theirs = score(own, name), score(other, name)
             word = verdict(ours, theirs, MODELS[rival])
-            rows.append([f"{title}, {metric}", spread(ours), spread(theirs), floor, word])
+            values = [spread(ours), spread(theirs), spread(ours["floor"])]
+            rows.append([f"{SETS[data]}, {metric}, {steps} steps", *values, word])
     head = ["", "PaCoDi", MODELS[rival], "floor", "lower (clear where intervals are apart)"]
     return table(head, rows) if rows else ""
 

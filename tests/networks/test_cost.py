@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from pacodi_jax import flops
-from pacodi_jax.networks import DualBranch, SingleBranch
-from pacodi_jax.networks.cost import abstract_inputs, count, linear_flops, xla_flops
+from pacodi_jax.networks import DualBranch, SingleBranch, choices
+from pacodi_jax.networks.cost import abstract_inputs, count, product_flops, xla_flops
 from tests.networks.parameters import quick
 
 
@@ -57,11 +57,29 @@ def test_interaction_as_in_the_paper_costs_more_than_a_temporal_network_below_tw
     assert spectral.total > 1.1 * temporal.total
 
 
-def test_linear_count_is_that_of_the_matrices_and_counts_every_turn_of_a_loop():
+@pytest.mark.parametrize("interaction", ["iso_flops", "paper", "time"])
+def test_the_program_that_is_counted_has_all_its_layers_written_out(interaction):
+    """A loop's body counts once: of four layers three would be missing from what is not products."""
+    for counted in costs(24, interaction=interaction):
+        assert 0.01 * counted.total < counted.elementwise < 0.03 * counted.total
+
+
+@pytest.mark.parametrize("choice", ["stacks_branches", "copies_matrices"])
+@pytest.mark.parametrize("length", [9, 24])
+def test_counts_are_the_same_whatever_form_the_platform_likes(choice, length, monkeypatch):
+    network = DualBranch(2, 16, 2, 2, interaction="time")
+    here, other = count(network, length), not getattr(choices, choice)()
+    monkeypatch.setattr(choices, choice, lambda: other)
+    assert count(network, length) == here
+
+
+def test_product_count_is_that_of_the_matrices_and_counts_every_turn_of_a_loop():
     x, w = jnp.ones((3, 4)), jnp.ones((4, 4))
     loop = lambda x, w: jax.lax.scan(lambda x, _: (x @ w, None), x, None, length=5)[0]  # noqa: E731
-    assert linear_flops(loop, x, w) == 5 * 2 * 3 * 4 * 4
+    assert product_flops(loop, x, w) == 5 * 2 * 3 * 4 * 4
     assert xla_flops(jnp.matmul, x, w) == 2 * 3 * 4 * 4
+    batched = jnp.ones((2, 3, 4)), jnp.ones((2, 4, 4))
+    assert product_flops(jnp.matmul, *batched) == 2 * 2 * 3 * 4 * 4
 
 
 def test_blocks_alone_cost_what_arithmetic_says():

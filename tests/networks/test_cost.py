@@ -59,7 +59,7 @@ def test_interaction_as_in_the_paper_costs_more_than_a_temporal_network_below_tw
 
 @pytest.mark.parametrize("interaction", ["iso_flops", "paper", "time"])
 def test_the_program_that_is_counted_has_all_its_layers_written_out(interaction):
-    """A loop's body counts once: of four layers three would be missing from what is not products."""
+    """A loop's body counts once: three layers of four would be missing in all but products."""
     for counted in costs(24, interaction=interaction):
         assert 0.01 * counted.total < counted.elementwise < 0.03 * counted.total
 

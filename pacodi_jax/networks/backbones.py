@@ -29,7 +29,8 @@ class DualBranch(nn.Module):
         with 4D/3), ``time`` (with 2D/3, and an MLP over time steps) or ``none`` (decoupled).
       condition_width: E, of the condition vector; 0 for none.
       dtype: of the products, ``float32`` or ``bfloat16``; all else stays float32.
-      remat: recompute each block in the backward pass instead of keeping its insides.
+      remat: recompute each block in the backward pass instead of keeping its insides; with
+        ``unroll`` above 1 that saves nothing.
       unroll: blocks a scan step; ``depth`` writes them all out, 0 is the best on this platform.
       attention: ``auto``, or one form of it: ``plain``, ``chunked``, ``cudnn``.
 
@@ -101,7 +102,8 @@ class SingleBranch(nn.Module):
       patch_size: slots a token.
       condition_width: E, of the condition vector; 0 for none.
       dtype: of the products, ``float32`` or ``bfloat16``; all else stays float32.
-      remat: recompute each block in the backward pass instead of keeping its insides.
+      remat: recompute each block in the backward pass instead of keeping its insides; with
+        ``unroll`` above 1 that saves nothing.
       unroll: blocks a scan step; ``depth`` writes them all out, 0 is the best on this platform.
       attention: ``auto``, or one form of it: ``plain``, ``chunked``, ``cudnn``.
 
@@ -168,7 +170,7 @@ def _transform(
     states = tuple(jnp.where(on > 0, x, 0.0) for x, on in zip(states, live, strict=True))
     patches = tuple(to_patches(x, network.patch_size) for x in states)
     tokens = over_branches(Embed(network.width, dtype, name="embed"), patches)
-    unroll = network.unroll or choices.unroll(network.depth)
+    unroll = network.unroll or choices.unroll(network.depth, network.remat)
     blocks = stacked(network.depth, network.remat, unroll)(
         network.heads, interaction, network.attention, dtype, name="blocks"
     )

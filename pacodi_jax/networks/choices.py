@@ -39,13 +39,14 @@ def stacks_branches() -> bool:
 UNROLLED = 4
 
 
-def unroll(depth: int) -> int:
+def unroll(depth: int, remat: bool) -> int:
     """Returns how many blocks a step of the scan has.
 
     On CPU the copies into and out of a scan take a tenth to a sixth of a training step, and four
-    blocks compile about as fast as one. Elsewhere it is not measured.
+    blocks compile about as fast as one. Elsewhere it is not measured. Blocks that are recomputed
+    go one by one: within a step XLA finds what is computed twice and keeps it after all.
     """
-    return min(depth, UNROLLED) if platform() == "cpu" else 1
+    return min(depth, UNROLLED) if platform() == "cpu" and not remat else 1
 
 
 def writes_transposes() -> bool:

@@ -78,6 +78,18 @@ def test_program_of_the_gradient_does_not_grow_with_the_depth():
     assert size(8) == size(12)
 
 
+def test_remat_needs_less_memory():
+    arguments = inputs(24, batch=32)
+
+    def held(remat):
+        network = DualBranch(CHANNELS, 32, 4, heads=2, interaction="iso_flops", remat=remat)
+        params = jax.eval_shape(network.init, KEY, *arguments)["params"]
+        program = quick(jax.grad(lambda params: loss(network, params, arguments)))
+        return program.lower(params).compile().memory_analysis().temp_size_in_bytes
+
+    assert 0 < held(remat=True) < 0.6 * held(remat=False)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_parameters_and_outputs_are_float32_whatever_the_products_are(dtype):
     arguments = inputs(8)

@@ -1,6 +1,7 @@
 """Measures what docs/efficiency.md says of the networks beyond `python -m pacodi_jax.flops`.
 
-    python launch/bench_networks.py memory     peak memory of a training step at L = 4096
+    python launch/bench_networks.py memory [--model temporal|iso_flops|paper|time]
+                                               memory of a training step at L = 4096
     python launch/bench_networks.py torch      the same network in PyTorch, if it is installed
     python launch/bench_networks.py branches   two plain products against one batched product
     python launch/bench_networks.py precision  bfloat16 against float32
@@ -13,11 +14,12 @@ give it one core (`taskset -c 0`, OMP_NUM_THREADS=1) and read the ratio of CPU t
 no dependency; a copy elsewhere is found through PYTHONPATH.
 """
 
+import argparse
 import importlib.util
 import resource
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -28,8 +30,10 @@ import optax
 
 from pacodi_jax import spectrum
 from pacodi_jax.errors import PacodiError, choose
+from pacodi_jax.flops import models
 from pacodi_jax.memory import reuse_memory
 from pacodi_jax.networks import DualBranch, SingleBranch, choices
+from pacodi_jax.networks.cost import of_length
 from pacodi_jax.types import Quadratures
 
 ROUNDS = 15
@@ -50,16 +54,23 @@ def example(network: Any, length: int, batch: int) -> tuple[Any, tuple]:
     return jax.tree.map(draw, shapes), inputs
 
 
-def gradient(network: Any, length: int, batch: int) -> Callable[[], Any]:
-    """Forward and backward pass, ready to be called."""
+def compiled_gradient(network: Any, length: int, batch: int) -> tuple[Any, Any]:
+    """The program of a forward and backward pass, and the parameters to call it with."""
+    network = of_length(network, length)
     params, inputs = example(network, length, batch)
     loss = lambda params: optax.tree.norm(network.apply(params, *inputs), squared=True)  # noqa: E731
-    run = jax.jit(jax.grad(loss)).lower(params).compile()
+    return jax.jit(jax.grad(loss)).lower(params).compile(), params
+
+
+def gradient(network: Any, length: int, batch: int) -> Callable[[], Any]:
+    """Forward and backward pass, ready to be called."""
+    run, params = compiled_gradient(network, length, batch)
     return lambda: jax.block_until_ready(run(params))
 
 
 def forward(network: Any, length: int, batch: int) -> Callable[[], Any]:
     """Forward pass, ready to be called."""
+    network = of_length(network, length)
     params, inputs = example(network, length, batch)
     run = jax.jit(network.apply).lower(params, *inputs).compile()
     return lambda: jax.block_until_ready(run(params, *inputs))
@@ -84,13 +95,17 @@ def compare(title: str, first: Callable[[], Any], second: Callable[[], Any]) -> 
     )
 
 
-def memory() -> None:
-    """A training step at L = 4096, batch 8, D = 128, 4 layers: the peak of the whole process."""
-    run = gradient(DualBranch(7, 128, 4, 4), 4096, 8)
+def memory(network: Any, length: int = 4096, batch: int = 8) -> None:
+    """One forward and backward pass: the peak of the whole process, and XLA's temporary buffers."""
+    run, params = compiled_gradient(network, length, batch)
     start = time.perf_counter()
-    run()
+    jax.block_until_ready(run(params))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"L=4096 batch=8: peak {peak:.2f} GiB, {time.perf_counter() - start:.1f} s")
+    temporary = run.memory_analysis().temp_size_in_bytes / 2**30
+    print(
+        f"{getattr(network, 'interaction', 'temporal')} L={length} batch={batch}: peak {peak:.2f} "
+        f"GiB, XLA's temporary buffers {temporary:.2f} GiB, {time.perf_counter() - start:.1f} s"
+    )
 
 
 def branches() -> None:
@@ -137,12 +152,22 @@ def torch() -> None:
         compare(title, forward(network, length, batches[1]), twin(batch=batches[1], train=False))
 
 
-BENCHMARKS = {f.__name__: f for f in (memory, torch, branches, precision, small)}
+def main(arguments: Sequence[str]) -> None:
+    """Runs the benchmarks that are named."""
+    parser = argparse.ArgumentParser(description="Measures the networks; see docs/efficiency.md.")
+    parser.add_argument("names", nargs="*", default=["small"], help="what to measure (small)")
+    parser.add_argument("--model", default="time", help="whose memory (time)")
+    options = parser.parse_args(arguments)
+    network = choose("--model", options.model, models(channels=7, width=128, depth=4, heads=4))
+    benchmarks = {f.__name__: f for f in (torch, branches, precision, small)}
+    benchmarks["memory"] = partial(memory, network)
+    for name in options.names:
+        choose("benchmark", name, benchmarks)()
+
 
 if __name__ == "__main__":
     reuse_memory()
     try:
-        for name in sys.argv[1:] or ["small"]:
-            choose("benchmark", name, BENCHMARKS)()
+        main(sys.argv[1:])
     except PacodiError as error:
         sys.exit(f"error: {error}")

@@ -13,7 +13,8 @@ from ml_collections import ConfigDict
 from pacodi_jax.data.statistics import MODES
 from pacodi_jax.errors import PacodiError, choose, nearest
 from pacodi_jax.models import LOSSES, MODELS, PARAMETERISATIONS, TIMES, WEIGHTINGS
-from pacodi_jax.networks.backbones import DTYPES, INTERACTIONS
+from pacodi_jax.networks.blocks import INTERACTIONS
+from pacodi_jax.networks.checks import DTYPES
 from pacodi_jax.parallel import BACKENDS
 from pacodi_jax.schedule import SCHEDULES
 from pacodi_jax.solvers import GRIDS, SOLVERS

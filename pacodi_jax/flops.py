@@ -16,31 +16,35 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
 from pacodi_jax import spectrum
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.memory import reuse_memory
 from pacodi_jax.networks import DualBranch, SingleBranch, cost
+from pacodi_jax.report import check_folder
+from pacodi_jax.report.costs import draw
 
 #: The columns of the table: heading, key of the row, format.
 COLUMNS = [
     ("length", "length", "d"),
     ("model", "model", "s"),
-    ("MFLOPs", "total", ".2f"),
-    ("attention", "attention", ".2f"),
-    ("linear", "linear", ".2f"),
-    ("FFT", "fft", ".3f"),
-    ("other", "elementwise", ".2f"),
-    ("x total", "total_ratio", ".3f"),
-    ("x att.", "attention_ratio", ".3f"),
+    ("total M", "total", ".2f"),
+    ("of temporal", "total_ratio", ".3f"),
+    ("attention M", "attention", ".2f"),
+    ("of temporal", "attention_ratio", ".3f"),
+    ("linear M", "linear", ".2f"),
+    ("FFT M", "fft", ".3f"),
+    ("other M", "elementwise", ".2f"),
     ("forward ms", "forward_ms", ".1f"),
-    ("x", "forward_ratio", ".2f"),
+    ("of temporal", "forward_ratio", ".2f"),
     ("step ms", "step_ms", ".1f"),
-    ("q1-q3", "step_spread", "s"),
-    ("x", "step_ratio", ".2f"),
+    ("q1-q3 ms", "step_spread", "s"),
+    ("of temporal", "step_ratio", ".2f"),
 ]
+LEGEND = """\
+M: millions of floating-point operations of one evaluation on one window
+ms: median time of a batch, with quartiles for a training step
+of temporal: over the temporal network's"""
 
 
 def models(channels: int, width: int, depth: int, heads: int) -> dict[str, Any]:
@@ -76,6 +80,7 @@ def _programs(network: Any, length: int, batch: int, channels: int) -> list[Call
     Both start from windows, so that the spectral networks pay for their transform; the step is
     the loss, its gradient and Adam.
     """
+    network = cost.of_length(network, length)
     windows = jax.random.normal(jax.random.key(0), (batch, length, channels))
     t = jnp.linspace(0.0, 1.0, batch)
     optimiser = optax.adam(1e-3)
@@ -160,38 +165,22 @@ def format_row(row: dict[str, Any] | None = None) -> str:
     return " ".join(cells)
 
 
-def draw(table: list[dict[str, Any]], path: Path) -> None:
-    """Draws each model's cost over the temporal one's against the length."""
-    panels = [("total_ratio", "operations"), ("attention_ratio", "operations of attention")]
-    panels += [("step_ratio", "time of a training step")] * ("step_ratio" in table[0])
-    figure = Figure(figsize=(4.0 * len(panels), 3.2), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-    for axis, (key, title) in zip(axes, panels, strict=True):
-        for name, colour in (("iso_flops", "#0072b2"), ("paper", "#d55e00"), ("time", "#009e73")):
-            rows = [row for row in table if row["model"] == name]
-            points = [row["length"] for row in rows], [row[key] for row in rows]
-            axis.plot(*points, marker="o", color=colour, label=name)
-        axis.axhline(1.0, color="grey", linewidth=0.8)
-        axis.axhline(0.5, color="grey", linewidth=0.8, linestyle=":")
-        axis.set(xscale="log", xlabel="length", title=title, ylim=(0.0, None))
-        lengths = sorted({row["length"] for row in table})
-        axis.set_xticks(lengths, [str(length) for length in lengths], fontsize="small")
-        axis.minorticks_off()
-        axis.spines[["top", "right"]].set_visible(False)
-    axes[0].set_ylabel("PaCoDi / temporal DiT")
-    axes[0].legend(frameon=False)
-    figure.savefig(path, format="png", dpi=130)
-
-
 def save(table: list[dict[str, Any]], settings: dict[str, Any], folder: Path) -> None:
     """Writes ``flops.json`` and ``flops.png`` whole or not at all."""
     content = {"settings": settings, "platform": jax.devices()[0].device_kind, "rows": table}
-    (folder / ".flops.json").write_text(json.dumps(content, indent=1))
-    draw(table, folder / ".flops.png")
-    for name in ("flops.json", "flops.png"):
-        os.replace(folder / f".{name}", folder / name)
-        print(folder / name)
+    targets = {folder / f".{name}": folder / name for name in ("flops.json", "flops.png")}
+    text, picture = targets
+    try:
+        text.write_text(json.dumps(content, indent=1))
+        draw(table, picture)
+        for temporary, target in targets.items():
+            os.replace(temporary, target)
+            print(target)
+    except OSError as error:
+        raise PacodiError(f"--out={folder} cannot be written: {error.strerror}.") from error
+    finally:
+        for temporary in targets:
+            temporary.unlink(missing_ok=True)
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -224,10 +213,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
             raise PacodiError(f"--{name}={getattr(options, name)} must be at least 1.")
     if options.rounds < 0:
         raise PacodiError(f"--rounds={options.rounds} must not be negative.")
-    try:
-        options.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise PacodiError(f"--out={options.out} cannot be made: {error.strerror}.") from None
+    check_folder(options.out)  # now, not after minutes of measuring
     return options
 
 
@@ -235,7 +221,7 @@ def main(arguments: Sequence[str]) -> int:
     """Runs the command and returns its exit code."""
     try:
         options = _parse(arguments)
-        print(format_row())
+        print(LEGEND, format_row(), sep="\n")
         table = measure(options)
         settings = {k: v for k, v in vars(options).items() if k != "out"}
         save(table, settings, options.out)

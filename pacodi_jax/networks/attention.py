@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax.ad_checkpoint import checkpoint_name
 
-from pacodi_jax.errors import choose
+from pacodi_jax.errors import PacodiError, choose
 from pacodi_jax.networks import choices
 from pacodi_jax.networks.layers import KEPT
 from pacodi_jax.types import Array
@@ -32,7 +32,8 @@ def plain(query: Array, key: Array, value: Array) -> Array:
     """softmax(QKᵀ/√d)V; all weights W = softmax(QKᵀ/√d) are kept for the backward pass.
 
     Its derivative is written out, so that it need not make the softmax again: with the slope G of
-    the result, dV = WᵀG, dS = W∘(GVᵀ − rowsum(W∘GVᵀ))/√d, dQ = dS·K and dK = dSᵀQ.
+    the result, dV = WᵀG, dS = W∘(GVᵀ − rowsum(W∘GVᵀ))/√d, dQ = dS·K and dK = dSᵀQ. A written
+    derivative (``custom_vjp``) has no forward mode: ``jax.jvp`` and ``jax.jacfwd`` are refused.
     """
     return average(scores(query, key), value)
 
@@ -79,7 +80,13 @@ def chunked(query: Array, key: Array, value: Array) -> Array:
 
 
 def cudnn(query: Array, key: Array, value: Array) -> Array:
-    """The fused kernel of NVIDIA's cuDNN, for half precision on a GPU."""
+    """The fused kernel of NVIDIA's cuDNN, for half precision on a GPU; not run on one yet."""
+    if not choices.fuses(query.shape[-1], query.dtype):
+        raise PacodiError(
+            "attention='cudnn' needs an NVIDIA GPU of compute capability 8.0 or more, "
+            f"dtype='bfloat16' and width/heads a multiple of 8 up to {choices.FUSED_WIDTH}; here "
+            f"are {choices.platform()!r}, {query.dtype.name!r} and {query.shape[-1]}: take 'auto'."
+        )
     by_token = [jnp.swapaxes(array, 1, 2) for array in (query, key, value)]
     result = jax.nn.dot_product_attention(*by_token, implementation="cudnn")
     return jnp.swapaxes(result, 1, 2)
@@ -101,5 +108,5 @@ def attend(query: Array, key: Array, value: Array, form: str = "auto") -> Array:
       ``(batch, head, token, dim)`` in the dtype of ``value``.
     """
     if form == "auto":
-        form = choices.attention(query.shape[2], query.dtype)
+        form = choices.attention(query.shape[2], query.shape[3], query.dtype)
     return checkpoint_name(choose("attention", form, FORMS)(query, key, value), KEPT)

@@ -3,21 +3,28 @@
 import flax.linen as nn
 import jax.numpy as jnp
 
-from pacodi_jax.errors import PacodiError, choose
 from pacodi_jax.networks import choices
-from pacodi_jax.networks.blocks import INTERACTIONS, Branches, over_branches, stacked
+from pacodi_jax.networks.blocks import Branches, over_branches, stacked
+from pacodi_jax.networks.checks import (
+    DTYPES,
+    both,
+    check_condition,
+    check_inputs,
+    check_length,
+    check_options,
+)
 from pacodi_jax.networks.embedding import ConditionCode, Embed, Project, time_features, to_patches
 from pacodi_jax.networks.layers import Perceptron
 from pacodi_jax.types import Array, Quadratures
-
-DTYPES = {"float32": jnp.float32, "bfloat16": jnp.bfloat16}
 
 
 class DualBranch(nn.Module):
     """The paper's network: one transformer a quadrature, which meet in their MLPs.
 
     Tokens are frequency bins, or patches of ``patch_size`` bins. Half as many tokens in each of
-    two branches make half the attention products of a network over time steps.
+    two branches make half the attention products of a network over time steps. All operations
+    together are about those of such a network with ``iso_flops``, and fewer for long windows;
+    ``paper`` and ``time`` have more (docs/efficiency.md has the table).
 
     Attributes:
       channels: C, of the series.
@@ -31,14 +38,22 @@ class DualBranch(nn.Module):
         for 2K − 1 or a few more; so it is with patches, whose index is transformed instead.
       condition_width: E, of the condition vector; 0 for none.
       dtype: of the products, ``float32`` or ``bfloat16``; all else stays float32.
-      remat: recompute each block in the backward pass instead of keeping its insides.
+      remat: recompute each block in the backward pass instead of keeping its insides; with
+        ``unroll`` above 1 that saves nothing.
       unroll: blocks a scan step; ``depth`` writes them all out, 0 is the best on this platform.
       attention: ``auto``, or one form of it: ``plain``, ``chunked``, ``cudnn``.
 
     Example:
-      >>> network = DualBranch(channels=7, width=64, depth=4, heads=4)
+      >>> import jax, jax.numpy as jnp
+      >>> from pacodi_jax import spectrum
+      >>> from pacodi_jax.networks import DualBranch
+      >>> key, t, live = jax.random.key(0), jnp.array([0.1, 0.9]), spectrum.noise_variance(24)
+      >>> state = jax.vmap(spectrum.to_spectrum)(jax.random.normal(key, (2, 24, 7)))
+      >>> network = DualBranch(channels=7, width=64, depth=2, heads=4)
       >>> params = network.init(key, state, t, live)['params']
       >>> velocity = network.apply({'params': params}, state, t, live)
+      >>> velocity.real.shape
+      (2, 13, 7)
     """
 
     channels: int
@@ -76,14 +91,12 @@ class DualBranch(nn.Module):
         Returns:
           ``(B, K, C)`` a quadrature, float32.
         """
-        _check(self, self.interaction, self.channels, tuple(state), tuple(live), t)
-        bins = state.real.shape[1]
-        if self.length and self.length // 2 + 1 != bins:
-            raise PacodiError(
-                f"length={self.length} has {self.length // 2 + 1} bins; the state has {bins}."
-            )
+        check_options(self)
+        states, masks = both("state", state), both("live", live)
+        check_inputs(self.channels, states, masks, t)
+        check_length(self.length, states[0].shape[1])
         code = _code(self, t, condition, drop)
-        return Quadratures(*_transform(self, self.interaction, tuple(state), tuple(live), code))
+        return Quadratures(*_transform(self, self.interaction, states, masks, code))
 
 
 class SingleBranch(nn.Module):
@@ -100,9 +113,20 @@ class SingleBranch(nn.Module):
       patch_size: slots a token.
       condition_width: E, of the condition vector; 0 for none.
       dtype: of the products, ``float32`` or ``bfloat16``; all else stays float32.
-      remat: recompute each block in the backward pass instead of keeping its insides.
+      remat: recompute each block in the backward pass instead of keeping its insides; with
+        ``unroll`` above 1 that saves nothing.
       unroll: blocks a scan step; ``depth`` writes them all out, 0 is the best on this platform.
       attention: ``auto``, or one form of it: ``plain``, ``chunked``, ``cudnn``.
+
+    Example:
+      >>> import jax, jax.numpy as jnp
+      >>> from pacodi_jax.networks import SingleBranch
+      >>> key, t = jax.random.key(0), jnp.array([0.1, 0.9])
+      >>> windows = jax.random.normal(key, (2, 24, 7))
+      >>> network = SingleBranch(features=7, width=64, depth=2, heads=4)
+      >>> params = network.init(key, windows, t)['params']
+      >>> network.apply({'params': params}, windows, t).shape
+      (2, 24, 7)
     """
 
     features: int
@@ -137,8 +161,9 @@ class SingleBranch(nn.Module):
         Returns:
           ``(B, N, F)``, float32.
         """
-        live = jnp.ones((tokens.shape[-2], 1)) if live is None else live
-        _check(self, "none", self.features, (tokens,), (live,), t)
+        check_options(self)
+        check_inputs(self.features, (tokens,), () if live is None else (live,), t)
+        live = jnp.ones((tokens.shape[1], 1)) if live is None else live
         code = _code(self, t, condition, drop)
         return _transform(self, "none", (tokens,), (live,), code)[0]
 
@@ -156,7 +181,7 @@ def _transform(
     states = tuple(jnp.where(on > 0, x, 0.0) for x, on in zip(states, live, strict=True))
     patches = tuple(to_patches(x, network.patch_size) for x in states)
     tokens = over_branches(Embed(network.width, dtype, name="embed"), patches)
-    unroll = network.unroll or choices.unroll(network.depth)
+    unroll = network.unroll or choices.unroll(network.depth, network.remat)
     whole = isinstance(network, DualBranch) and network.patch_size == 1
     blocks = stacked(network.depth, network.remat, unroll)(
         network.heads,
@@ -177,7 +202,7 @@ def _code(
     network: "DualBranch | SingleBranch", t: Array, condition: Array | None, drop: Array | None
 ) -> Array:
     """The embedding ``(B, width)`` of time and condition."""
-    _check_condition(network.condition_width, t, condition, drop)
+    check_condition(network.condition_width, t, condition, drop)
     code = Perceptron(network.width, name="time")(time_features(t, network.width))
     if network.condition_width:
         if condition is None:
@@ -186,50 +211,3 @@ def _code(
         drop = jnp.zeros(t.shape, bool) if drop is None else drop
         code = code + ConditionCode(network.width, name="condition")(condition, drop)
     return nn.silu(code)
-
-
-def _check(
-    network: DualBranch | SingleBranch,
-    interaction: str,
-    features: int,
-    states: Branches,
-    live: Branches,
-    t: Array,
-) -> None:
-    """Refuses options and shapes that cannot work, by name."""
-    choose("interaction", interaction, INTERACTIONS)
-    choose("dtype", network.dtype, DTYPES)
-    for name in ("width", "depth", "heads", "patch_size"):
-        if getattr(network, name) < 1:
-            raise PacodiError(f"{name}={getattr(network, name)} must be at least 1.")
-    if network.unroll < 0:
-        raise PacodiError(f"unroll={network.unroll} must be at least 0.")
-    if network.width % network.heads:
-        raise PacodiError(f"heads={network.heads} must divide width={network.width}.")
-    shape = states[0].shape
-    same = all(state.shape == shape for state in states)
-    if not same or len(shape) != 3 or shape[-1] != features or t.shape != shape[:1]:
-        raise PacodiError(
-            f"the network takes (batch, slots, {features}) and one time an example; "
-            f"got {', '.join(str(state.shape) for state in states)} and times of shape {t.shape}."
-        )
-    for mask in live:
-        if mask.shape not in ((shape[1], 1), shape[1:]):
-            raise PacodiError(
-                f"live has shape {mask.shape}; accepted for {shape[1]} slots: "
-                f"({shape[1]}, 1) or {shape[1:]}."
-            )
-
-
-def _check_condition(width: int, t: Array, condition: Array | None, drop: Array | None) -> None:
-    """Refuses a condition or a drop mask that does not fit the network or the batch."""
-    if condition is not None and (not width or condition.shape != (*t.shape, width)):
-        raise PacodiError(
-            f"condition has shape {condition.shape}; a network with condition_width={width} "
-            + (f"takes {(*t.shape, width)} here." if width else "takes none.")
-        )
-    if drop is not None and (not width or drop.shape != t.shape):
-        raise PacodiError(
-            f"drop has shape {drop.shape}; a network with condition_width={width} "
-            + (f"takes {t.shape} here." if width else "has no condition to drop.")
-        )

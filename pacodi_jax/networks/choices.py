@@ -1,4 +1,10 @@
-"""The one place that decides what differs between platforms; parameters never do."""
+"""The one place that decides what differs between platforms; parameters never do.
+
+Figures are of CPUs; docs/efficiency.md has those of attention and of the unrolled scan and how
+they were taken, the others stand only here. Nothing was run on a GPU or TPU.
+"""
+
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,10 +21,16 @@ def platform() -> str:
     return jax.default_backend()
 
 
+def device() -> Any:
+    """Returns the first device that programs will run on."""
+    return jax.devices()[0]
+
+
 def stacks_branches() -> bool:
     """Whether both branches run as one batched product instead of two plain ones.
 
-    On CPU two plain products are faster (docs/efficiency.md); elsewhere one launch replaces two.
+    On CPU two plain products are faster: ``python launch/bench_networks.py branches`` compares
+    them. Elsewhere one launch replaces two, and it is not measured.
     """
     return platform() != "cpu"
 
@@ -27,13 +39,14 @@ def stacks_branches() -> bool:
 UNROLLED = 4
 
 
-def unroll(depth: int) -> int:
+def unroll(depth: int, remat: bool) -> int:
     """Returns how many blocks a step of the scan has.
 
     On CPU the copies into and out of a scan take a tenth to a sixth of a training step, and four
-    blocks compile about as fast as one. Elsewhere it is not measured.
+    blocks compile about as fast as one. Elsewhere it is not measured. Blocks that are recomputed
+    go one by one: within a step XLA finds what is computed twice and keeps it after all.
     """
-    return min(depth, UNROLLED) if platform() == "cpu" else 1
+    return min(depth, UNROLLED) if platform() == "cpu" and not remat else 1
 
 
 def writes_transposes() -> bool:
@@ -63,9 +76,31 @@ def copies_matrices() -> bool:
     return platform() == "cpu"
 
 
-def attention(tokens: int, dtype: jnp.dtype) -> str:
-    """Returns which form of attention to use: ``"plain"``, ``"chunked"`` or ``"cudnn"``."""
-    if platform() == "gpu" and dtype in (jnp.bfloat16, jnp.float16):
+#: The widest head that cuDNN's fused attention takes on every GPU that has it.
+FUSED_WIDTH = 128
+
+
+def fuses(dim: int, dtype: jnp.dtype) -> bool:
+    """Whether cuDNN's fused attention takes heads of width ``dim`` in ``dtype`` here.
+
+    It takes half precision and widths that are multiples of 8, on NVIDIA's GPUs from compute
+    capability 8.0 on. AMD's are a ``"gpu"`` too; JAX tells them apart by the client's version.
+    """
+    if platform() != "gpu" or "cuda" not in device().client.platform_version:
+        return False
+    fits = dim % 8 == 0 and dim <= FUSED_WIDTH and dtype in (jnp.bfloat16, jnp.float16)
+    return fits and float(device().compute_capability) >= 8.0
+
+
+def attention(tokens: int, dim: int, dtype: jnp.dtype) -> str:
+    """Returns which form of attention to use: ``"plain"``, ``"chunked"`` or ``"cudnn"``.
+
+    Args:
+      tokens: of a window.
+      dim: width of a head.
+      dtype: of the products.
+    """
+    if fuses(dim, dtype):
         return "cudnn"
     few = tokens <= PLAIN_TOKENS.get(platform(), PLAIN_TOKENS_ELSEWHERE)
     return "plain" if few else "chunked"

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.extend.core import jaxprs_in_params
 
 from pacodi_jax.networks.attention import plain
@@ -43,16 +44,15 @@ def xla_flops(function: Callable[..., Any], *arguments: Any) -> float:
     return float(analysis["flops"])
 
 
-def linear_flops(function: Callable[..., Any], *arguments: Any) -> float:
-    """Returns 2·m·n·k summed over the products of ``function`` that have no batch axis."""
+def product_flops(function: Callable[..., Any], *arguments: Any) -> float:
+    """Returns 2·m·n·k summed over all products of ``function``, however they are batched."""
     total = 0.0
     for times, equation in _equations(jax.make_jaxpr(function)(*arguments).jaxpr):
         if equation.primitive.name == "dot_general":
-            (contracted, _), (batched, _) = equation.params["dimension_numbers"]
+            (contracted, _), _ = equation.params["dimension_numbers"]
             shape = equation.invars[0].aval.shape
-            if not batched:
-                inner = math.prod(shape[axis] for axis in contracted)
-                total += times * 2.0 * inner * equation.outvars[0].aval.size
+            inner = math.prod(shape[axis] for axis in contracted)
+            total += times * 2.0 * inner * equation.outvars[0].aval.size
     return total
 
 
@@ -63,6 +63,11 @@ def _equations(jaxpr: Any) -> Iterator[tuple[int, Any]]:
         length = equation.params.get("length", 1) if equation.primitive.name == "scan" else 1
         for inner in jaxprs_in_params(equation.params):
             yield from ((length * times, one) for times, one in _equations(inner))
+
+
+def of_length(network: Any, length: int) -> Any:
+    """Returns ``network`` for windows of ``length`` steps; only one of two branches asks."""
+    return network.clone(length=length) if isinstance(network, DualBranch) else network
 
 
 def abstract_inputs(network: DualBranch | SingleBranch, length: int, batch: int = 1) -> tuple:
@@ -82,6 +87,9 @@ def _floats(*shape: int) -> Any:
 def count(network: DualBranch | SingleBranch, length: int) -> Cost:
     """Counts one evaluation of ``network`` on one window of ``length`` steps.
 
+    What multiplies parameters is all products but those of attention and of the transform. No
+    platform changes the number of either, whether it stacks branches or copies matrices.
+
     Args:
       network: of either kind; it is counted unrolled and with plain attention.
       length: L, time steps.
@@ -89,24 +97,30 @@ def count(network: DualBranch | SingleBranch, length: int) -> Cost:
     Returns:
       The operations by kind.
     """
-    network = network.clone(unroll=network.depth, attention="plain")
+    network = of_length(network, length).clone(unroll=network.depth, attention="plain")
     inputs = abstract_inputs(network, length)
     params = jax.eval_shape(network.init, jax.random.key(0), *inputs)
-    total = xla_flops(network.apply, params, *inputs)
-    linear = linear_flops(network.apply, params, *inputs)
     branches, slots = (1, length) if isinstance(network, SingleBranch) else (2, length // 2 + 1)
     tokens = -(-slots // network.patch_size)
     heads = _floats(1, network.heads, tokens, network.width // network.heads)
-    attention = branches * network.depth * xla_flops(plain, heads, heads, heads)
+    whole = _flops(network.apply, params, *inputs)
+    attention = branches * network.depth * _flops(plain, heads, heads, heads)
     transform = network.depth * _transform_flops(network, tokens)
-    return Cost(attention, linear, transform, total - linear - attention - transform)
+    linear = (whole - attention - transform)[1]
+    rest = (whole - attention - transform)[0] - linear
+    return Cost(float(attention[0]), float(linear), float(transform[0]), float(rest))
 
 
-def _transform_flops(network: DualBranch | SingleBranch, tokens: int) -> float:
-    """XLA's count of one block's way to time steps and back."""
+def _flops(function: Callable[..., Any], *arguments: Any) -> np.ndarray:
+    """All operations of ``function`` by XLA's count, and those of its products."""
+    return np.array([xla_flops(function, *arguments), product_flops(function, *arguments)])
+
+
+def _transform_flops(network: DualBranch | SingleBranch, tokens: int) -> np.ndarray:
+    """Those of one block's way to time steps and back."""
     if isinstance(network, SingleBranch) or not INTERACTIONS[network.interaction].steps(1):
-        return 0.0
+        return np.zeros(2)
     count = step_count(tokens, network.length if network.patch_size == 1 else 0)
     bins, steps = _floats(1, tokens, network.width), _floats(1, count, network.width)
     there, back = partial(to_steps, count=count), partial(from_steps, bins=tokens)
-    return xla_flops(there, bins, bins) + xla_flops(back, steps)
+    return _flops(there, bins, bins) + _flops(back, steps)

@@ -41,6 +41,8 @@ def to_csv(panel: dict[str, Any]) -> str:
 
 def check_folder(folder: Path) -> None:
     """Makes ``folder`` if it is not there; one that cannot be written into is a named error."""
+    if folder.is_file():
+        raise PacodiError(f"{folder} is a file; name a folder to write into.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):

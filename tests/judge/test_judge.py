@@ -155,7 +155,7 @@ def test_a_folder_that_cannot_be_written_is_named_before_scoring(
     monkeypatch.chdir(tmp_path)
     files = [_save(tmp_path, "real.npy", waves(60)), _save(tmp_path, "s.npy", waves(60, seed=1))]
     assert judge.main([*files, flag, files[0]]) == 2
-    assert capsys.readouterr().err == f"error: {files[0]} cannot be written into: File exists\n"
+    assert capsys.readouterr().err == f"error: {files[0]} is a file; name a folder to write into.\n"
 
 
 def test_a_report_that_fails_half_way_leaves_nothing(tmp_path, monkeypatch):

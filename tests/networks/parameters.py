@@ -1,10 +1,16 @@
-"""Networks as after some training, compiled in haste."""
+"""Small networks as after some training, their inputs, and programs compiled in haste."""
 
 from functools import cache, partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+
+from pacodi_jax.networks import DualBranch
+from pacodi_jax.types import Quadratures
+
+BATCH, CHANNELS, WIDTH, DEPTH = 3, 2, 16, 2
+KEY = jax.random.key(0)
 
 #: These programs run once: half the time to compile is worth more than speed.
 quick = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
@@ -26,4 +32,25 @@ def awake(network, *arguments):
     generator = np.random.default_rng(0)
     return jax.tree.map(
         lambda x: jnp.asarray(generator.normal(0.0, 0.3, x.shape), jnp.float32), shapes
+    )
+
+
+def dual(**options) -> DualBranch:
+    return DualBranch(CHANNELS, WIDTH, DEPTH, heads=2, **options)
+
+
+def inputs(length: int, batch: int = BATCH):
+    """A state, times from 0 to 1, and the mask of a window of this length."""
+    bins = length // 2 + 1
+    real, imag = jax.random.normal(KEY, (2, batch, bins, CHANNELS))
+    alone = np.zeros(bins, bool)
+    alone[0] = True
+    alone[-1] |= length % 2 == 0
+    live = Quadratures(jnp.ones((bins, 1)), jnp.asarray(~alone, jnp.float32)[:, None])
+    return Quadratures(real, imag), jnp.linspace(0.0, 1.0, batch), live
+
+
+def close(first, second, tolerance=1e-6):
+    jax.tree.map(
+        lambda a, b: np.testing.assert_allclose(a, b, atol=tolerance, rtol=0), first, second
     )

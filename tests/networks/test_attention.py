@@ -1,5 +1,7 @@
 """All forms of attention are one function."""
 
+from types import SimpleNamespace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -44,14 +46,57 @@ def test_huge_scores_give_the_largest_value_and_no_overflow():
     np.testing.assert_allclose(attention.plain(1e4 * query, key, value), expected, atol=1e-5)
 
 
-def test_long_sequences_are_chunked_and_half_precision_on_gpu_is_fused(monkeypatch):
-    float32, bfloat16 = jnp.dtype("float32"), jnp.dtype("bfloat16")
-    assert choices.attention(24, float32) == "plain"
-    assert choices.attention(513, float32) == "chunked"
+@pytest.mark.parametrize("tokens", [3, 9])  # fewer and more than a head is wide
+def test_transposes_written_or_not_give_one_gradient(tokens, monkeypatch):
+    gradient = jax.grad(lambda inputs: jnp.sum(jnp.sin(attention.plain(*inputs))))
+    results = []
+    for writes in (True, False):
+        monkeypatch.setattr(choices, "writes_transposes", lambda writes=writes: writes)
+        program = quick(lambda inputs: gradient(inputs))
+        assert ("optimization_barrier" in program.lower(arrays(tokens)).as_text()) is writes
+        results.append(program(arrays(tokens)))
+    np.testing.assert_allclose(*results, atol=2e-6)
+
+
+def test_long_sequences_are_chunked(monkeypatch):
+    float32 = jnp.dtype("float32")
+    assert choices.attention(24, 32, float32) == "plain"
+    assert choices.attention(513, 32, float32) == "chunked"
+    monkeypatch.setattr(choices, "platform", lambda: "tpu")
+    assert choices.attention(513, 32, float32) == "plain"
+    assert choices.attention(100_000, 32, float32) == "chunked"
+
+
+def gpu(version, capability):
+    return SimpleNamespace(
+        client=SimpleNamespace(platform_version=version), compute_capability=capability
+    )
+
+
+NVIDIA, AMD = ("PJRT C API\ncuda 12090", "9.0"), ("PJRT C API\nrocm 70000", "gfx942")
+
+
+@pytest.mark.parametrize(
+    ("device", "dim", "dtype", "form"),
+    [
+        (NVIDIA, 32, "bfloat16", "cudnn"),
+        (NVIDIA, 128, "bfloat16", "cudnn"),
+        (NVIDIA, 32, "float32", "plain"),
+        (NVIDIA, 12, "bfloat16", "plain"),
+        (NVIDIA, 136, "bfloat16", "plain"),
+        ((NVIDIA[0], "7.5"), 32, "bfloat16", "plain"),
+        (AMD, 32, "bfloat16", "plain"),
+    ],
+)
+def test_attention_is_fused_only_where_cudnn_takes_it(device, dim, dtype, form, monkeypatch):
     monkeypatch.setattr(choices, "platform", lambda: "gpu")
-    assert choices.attention(24, bfloat16) == "cudnn"
-    assert choices.attention(513, float32) == "plain"
-    assert choices.attention(100_000, float32) == "chunked"
+    monkeypatch.setattr(choices, "device", lambda: gpu(*device))
+    assert choices.attention(24, dim, jnp.dtype(dtype)) == form
+
+
+def test_fused_attention_is_refused_where_there_is_none():
+    with pytest.raises(PacodiError, match=r"needs an NVIDIA GPU.* 'cpu', 'float32' and 4: take"):
+        attention.attend(*arrays(3), form="cudnn")
 
 
 def test_unknown_form_is_refused_by_name():

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from pacodi_jax import flops
-from pacodi_jax.networks import DualBranch, SingleBranch
-from pacodi_jax.networks.cost import abstract_inputs, count, linear_flops, xla_flops
+from pacodi_jax.networks import DualBranch, SingleBranch, choices
+from pacodi_jax.networks.cost import abstract_inputs, count, product_flops, xla_flops
+from pacodi_jax.report.costs import lines
 from tests.networks.parameters import quick
 
 
@@ -57,11 +58,29 @@ def test_interaction_as_in_the_paper_costs_more_than_a_temporal_network_below_tw
     assert spectral.total > 1.1 * temporal.total
 
 
-def test_linear_count_is_that_of_the_matrices_and_counts_every_turn_of_a_loop():
+@pytest.mark.parametrize("interaction", ["iso_flops", "paper", "time"])
+def test_the_program_that_is_counted_has_all_its_layers_written_out(interaction):
+    """A loop's body counts once: three layers of four would be missing in all but products."""
+    for counted in costs(24, interaction=interaction):
+        assert 0.01 * counted.total < counted.elementwise < 0.03 * counted.total
+
+
+@pytest.mark.parametrize("choice", ["stacks_branches", "copies_matrices"])
+@pytest.mark.parametrize("length", [9, 24])
+def test_counts_are_the_same_whatever_form_the_platform_likes(choice, length, monkeypatch):
+    network = DualBranch(2, 16, 2, 2, interaction="time")
+    here, other = count(network, length), not getattr(choices, choice)()
+    monkeypatch.setattr(choices, choice, lambda: other)
+    assert count(network, length) == here
+
+
+def test_product_count_is_that_of_the_matrices_and_counts_every_turn_of_a_loop():
     x, w = jnp.ones((3, 4)), jnp.ones((4, 4))
     loop = lambda x, w: jax.lax.scan(lambda x, _: (x @ w, None), x, None, length=5)[0]  # noqa: E731
-    assert linear_flops(loop, x, w) == 5 * 2 * 3 * 4 * 4
+    assert product_flops(loop, x, w) == 5 * 2 * 3 * 4 * 4
     assert xla_flops(jnp.matmul, x, w) == 2 * 3 * 4 * 4
+    batched = jnp.ones((2, 3, 4)), jnp.ones((2, 4, 4))
+    assert product_flops(jnp.matmul, *batched) == 2 * 2 * 3 * 4 * 4
 
 
 def test_blocks_alone_cost_what_arithmetic_says():
@@ -115,6 +134,17 @@ def test_times_are_compared_round_by_round(tmp_path):
     assert (tmp_path / "a").stat().st_size > 0
 
 
+def test_interactions_that_cost_the_same_are_one_line_of_the_picture():
+    models = ("temporal", "iso_flops", "paper", "time")
+    table = [
+        {"model": model, "length": length, "alike": 1 / length, "unlike": i}
+        for length in (8, 16)
+        for i, model in enumerate(models)
+    ]
+    assert lines(table, "alike") == {"iso_flops = paper = time": {8: 1 / 8, 16: 1 / 16}}
+    assert lines(table, "unlike") == {model: {8: i, 16: i} for i, model in enumerate(models) if i}
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -132,3 +162,36 @@ def test_mistakes_end_the_command_with_one_line(arguments, words, tmp_path, caps
     assert error.startswith("error: ")
     assert words in error
     assert not list(tmp_path.iterdir())
+
+
+def test_folder_that_cannot_be_written_is_refused_before_anything_is_counted(tmp_path, capsys):
+    (tmp_path / "file").write_text("kept")
+    for folder, words in [
+        (tmp_path / "file", f"{tmp_path / 'file'} is a file; name a folder"),
+        (tmp_path / "file" / "under", "cannot be written into: Not a directory"),
+        (Path("/proc/self"), "/proc/self cannot be written into: "),
+    ]:
+        assert flops.main(["--lengths", "8", "--rounds", "0", "--out", str(folder)]) == 2
+        out, error = capsys.readouterr()
+        assert out == ""
+        assert error.startswith("error: ")
+        assert words in error
+        assert error.count("\n") == 1
+
+
+def test_result_that_cannot_be_written_is_one_line_too(tmp_path, capsys):
+    (tmp_path / "flops.json").mkdir()
+    arguments = ["--lengths", "8", "--rounds", "0", "--depth", "1", "--out", str(tmp_path)]
+    assert flops.main(arguments) == 2
+    assert (
+        capsys.readouterr().err == f"error: --out={tmp_path} cannot be written: Is a directory.\n"
+    )
+
+
+def test_headings_say_what_a_ratio_is_of_and_what_is_counted():
+    heading = flops.format_row()
+    assert heading.count("of temporal") == 4
+    assert {word for word, _, _ in flops.COLUMNS if word.endswith(" M")} == {
+        *("total M", "attention M", "linear M", "FFT M", "other M")
+    }
+    assert "M: millions of floating-point operations" in flops.LEGEND

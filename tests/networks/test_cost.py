@@ -93,7 +93,7 @@ def test_blocks_alone_cost_what_arithmetic_says():
 
 def test_meeting_in_time_adds_its_mlp_and_its_transform():
     (spectral, _), (concatenated, _) = costs(64, interaction="time"), costs(64)
-    bins, steps, width = 33, 72, 128
+    bins, steps, width = 33, 64, 128
     less = 2 * bins * 3 * width * (168 - 88)
     assert spectral.linear - concatenated.linear == 2 * 4 * (steps * 6 * width**2 - less)
     assert spectral.transform == 2 * 4 * 2 * steps * 2 * 33 * width

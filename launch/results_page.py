@@ -199,6 +199,7 @@ def budget(records: list[Record]) -> str:
         [
             f"`{r['name']}`",
             f"{r['model']['steps']:,}",
+            f"{r['learning_rate']:g}",
             f"{r['windows_per_second']:,.0f}",
             f"{r['training_minutes']:.1f}",
             f"{r['peak_megabytes'] / 1e3:.1f} GB",
@@ -207,7 +208,7 @@ def budget(records: list[Record]) -> str:
         ]
         for r in records
     ]
-    head = ["cell", "steps", "windows/s", "minutes of training", "peak", "cores", "validation loss"]
+    head = ["cell", "steps", "rate", "windows/s", "minutes", "peak", "cores", "validation loss"]
     return table(head, rows)
 
 

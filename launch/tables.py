@@ -11,6 +11,7 @@ is kept in ``docs/results/CELL.json``. Run again after an interruption and it go
 
 import argparse
 import fnmatch
+import importlib
 import json
 import os
 import resource
@@ -22,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # for the configs
 RESULTS = ROOT / "docs" / "results"
 RUNS = ROOT / "runs" / "tables"
 
@@ -103,9 +105,18 @@ class Cell(NamedTuple):
         return RESULTS / f"{self.name}.json"
 
     @property
+    def learning_rate(self) -> float:
+        """What its config trains with."""
+        settings = importlib.import_module(f"configs.{self.data}").get_config()
+        return settings.train.learning_rate
+
+    @property
     def done(self) -> bool:
-        """Whether it was scored by the very command that would score it now."""
-        return self.result.exists() and json.loads(self.result.read_text())["command"] == self.said
+        """Whether it was scored by the very command that would score it now, at the same rate."""
+        if not self.result.exists():
+            return False
+        record = json.loads(self.result.read_text())
+        return (record["command"], record["learning_rate"]) == (self.said, self.learning_rate)
 
     @property
     def said(self) -> str:
@@ -195,7 +206,7 @@ def run(cell: Cell) -> None:
     lines = [json.loads(line) for line in (workdir / "metrics.jsonl").read_text().splitlines()]
     speeds = [line["windows_per_second"] for line in lines if "windows_per_second" in line]
     validation = [line["validation"] for line in lines if "validation" in line]
-    config = (workdir / "config.json").read_text()
+    trained = json.loads((workdir / "config.json").read_text())["train"]
     environment = json.loads((workdir / "environment.json").read_text())
     record = {
         "cell": cell._asdict(),
@@ -206,7 +217,8 @@ def run(cell: Cell) -> None:
             "packages": environment["packages"],
         },
         "windows_per_second": sorted(speeds)[len(speeds) // 2],
-        "training_minutes": round(training_minutes(lines, json.loads(config)["train"]["batch"]), 1),
+        "learning_rate": trained["learning_rate"],
+        "training_minutes": round(training_minutes(lines, trained["batch"]), 1),
         "peak_megabytes": round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3),
         "validation": validation[-1],
         "model": found["model"],

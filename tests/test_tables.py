@@ -77,10 +77,11 @@ def made_record(tables, cell, value):
         "command": cell.said,
         "machine": {"cores": 2},
         "windows_per_second": 1000.0,
+        "learning_rate": 3e-3,
         "training_minutes": 1.0,
         "peak_megabytes": 900,
         "validation": 0.8,
-        "model": {"steps": tables.STEPS[cell.budget]},
+        "model": {"steps": cell.steps},
         "memorisation": {"synthetic": 0.1, "train_apart": 0.1, "held_out": 0.2, "ratio": 1.0},
         "scores": scores,
     }
@@ -122,7 +123,9 @@ def test_the_page_says_who_is_lower_and_whether_clearly(tables):
     cells = [c for c in tables.grid() if c.length == 24 and c.model in ("pacodi", "temporal")]
     records = [made_record(tables, c, 0.1 if c.model == "temporal" else 0.5) for c in cells]
     told = page.against(records, "temporal", page.FIRST)
-    assert told.count("clearly **temporal DiT**") == 4
+    assert told.count("clearly **temporal DiT**") == 8
+    assert told.count("8,000 steps |") == 4
+    assert told.count("40,000 and 56,000 steps |") == 4
 
 
 def test_few_steps_are_measured_against_the_long_baseline():
@@ -144,11 +147,13 @@ def test_few_steps_are_measured_against_the_long_baseline():
     assert "above the interval" in page.baseline("ETTh1", points)
 
 
-def test_a_cell_is_done_only_by_its_own_command(tables, tmp_path, monkeypatch):
+def test_a_cell_is_done_only_by_its_own_command_and_rate(tables, tmp_path, monkeypatch):
     cell = tables.grid()[0]
     monkeypatch.setattr(tables, "RESULTS", tmp_path)
     assert not cell.done
-    cell.result.write_text(json.dumps({"command": cell.said}))
+    own = {"command": cell.said, "learning_rate": cell.learning_rate}
+    cell.result.write_text(json.dumps(own))
     assert cell.done
-    cell.result.write_text(json.dumps({"command": cell.said + " --config.train.steps=1"}))
-    assert not cell.done
+    for other in ({"command": cell.said + " --config.train.steps=1"}, {"learning_rate": 1.0}):
+        cell.result.write_text(json.dumps(own | other))
+        assert not cell.done

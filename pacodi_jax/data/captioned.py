@@ -1,5 +1,6 @@
 """Windows with texts: the user's own captions, or captions that are written here, as conditions."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain
@@ -13,6 +14,9 @@ from pacodi_jax.text import captions, facts, properties
 from pacodi_jax.text.encoders import Encoder
 from pacodi_jax.text.encoders.interface import clean_text
 from pacodi_jax.text.phrases import Split
+
+_RARE = 0.03  # the share of training windows below which a kind of fact is rare
+_REHEARSALS = 2  # captions of a rare fact alone for every caption that its window has anyway
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -41,7 +45,8 @@ def with_texts(
 
     Without a column of texts, captions are written by the yardsticks of the training windows:
     ``phrasings`` of them for each training window, and one in phrasings that training never uses
-    for each window of the other parts.
+    for each window of the other parts. Training windows that have a rare fact, such as two peaks,
+    come again with captions of that fact alone.
 
     Args:
       dataset: of one channel.
@@ -63,11 +68,7 @@ def with_texts(
     if column is not None:
         texts = [_given(part, column) for part in (train, *others)]
     else:
-        yardsticks = properties.fit(train.values()[:, :, 0])
-        seeds = range(seed, seed + phrasings)
-        texts = [_write(train, yardsticks, seeds, "train")]
-        texts += [_write(part, yardsticks, seeds[:1], "held_out") for part in others]
-        train = _repeat(train, phrasings)
+        train, texts = _captions(train, others, phrasings, seed)
     reader = encoder.taught(texts[0])
     validation = _attach(dataset.validation, texts[1], reader)
     return replace(
@@ -98,27 +99,59 @@ def _given(part: WindowSet, column: str) -> tuple[str, ...]:
     return texts
 
 
-def _repeat(part: WindowSet, times: int) -> WindowSet:
-    """The part with every window ``times`` times, all of one round before the next."""
-    return replace(part, starts=np.tile(part.starts, times))
+def _captions(
+    train: WindowSet, others: Sequence[WindowSet], phrasings: int, seed: int
+) -> tuple[WindowSet, list[tuple[str, ...]]]:
+    """The training windows as often as they have captions, and the captions of all parts."""
+    yardsticks = properties.fit(train.values()[:, :, 0])
+    measured = _measure(train, yardsticks)
+    seeds = range(seed, seed + phrasings)
+    further = range(seeds.stop, seeds.stop + _REHEARSALS * phrasings)
+    rows, rehearsed = _rehearse(measured, further)
+    texts = [_write(measured, seeds, "train") + rehearsed]
+    texts += [_write(_measure(part, yardsticks), seeds[:1], "held_out") for part in others]
+    rows = np.append(np.tile(np.arange(len(train)), phrasings), rows)
+    return replace(train, starts=train.starts[rows]), texts
 
 
-def _write(
-    part: WindowSet, yardsticks: properties.Statistics, seeds: Sequence[int], split: Split
-) -> tuple[str, ...]:
-    """Captions of all windows, one round a seed; a window is measured once."""
-    windows = part.values()[:, :, 0]
-    measured = [facts.measure(window, yardsticks) for window in windows]
+def _measure(part: WindowSet, yardsticks: properties.Statistics) -> list[facts.Facts]:
+    return [facts.measure(window, yardsticks) for window in part.values()[:, :, 0]]
+
+
+def _write(measured: list[facts.Facts], seeds: Sequence[int], split: Split) -> tuple[str, ...]:
+    """Captions of all windows, all of one round (a seed) before the next."""
     detail: captions.Detail = "drawn" if split == "train" else "full"
     return tuple(
-        chain.from_iterable(
-            (
-                captions.word(fact, seed * len(measured) + row, split=split, detail=detail)
-                for row, fact in enumerate(measured)
-            )
-            for seed in seeds
-        )
+        captions.word(fact, seed * len(measured) + row, split=split, detail=detail)
+        for seed in seeds
+        for row, fact in enumerate(measured)
     )
+
+
+def _rehearse(
+    measured: list[facts.Facts], seeds: Sequence[int]
+) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Further captions of rare facts, each alone: the rows of their windows, and the texts.
+
+    Such a caption asks for the windows of its kind alike, so more of them leave what it means, and
+    what all other captions mean, as it is: it is only learnt better. Without any caption (guidance
+    0) these windows do come a little more often.
+    """
+    kinds = [captions.kinds(fact) for fact in measured]
+    counts = Counter(chain.from_iterable(kind.items() for kind in kinds))
+    rare = [
+        (row, name)
+        for row, kind in enumerate(kinds)
+        for name, value in kind.items()
+        if counts[name, value] < _RARE * len(measured)
+    ]
+    texts = (
+        captions.word_one(measured[row], name, seed * len(measured) + row, split="train")
+        for seed in seeds
+        for row, name in rare
+    )
+    rows = np.array([row for row, _ in rare], dtype=int)
+    return np.tile(rows, len(seeds)), tuple(texts)
 
 
 def _attach(part: WindowSet, texts: tuple[str, ...], encoder: Encoder) -> Captioned:

@@ -7,7 +7,7 @@ are told, so that short requests ("two peaks") are as familiar to a model as ful
 
 import random
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -16,7 +16,7 @@ from pacodi_jax.errors import choose
 from pacodi_jax.text import lexicon, phrases
 from pacodi_jax.text.facts import Facts, measure
 from pacodi_jax.text.phrases import Split
-from pacodi_jax.text.properties import Extremes, Statistics
+from pacodi_jax.text.properties import Extremes, Statistics, Trend
 from pacodi_jax.text.segments import Segment
 
 Detail = Literal["full", "drawn"]
@@ -90,10 +90,12 @@ def _tell_spread(words: _Words, facts: Facts) -> str:
     return words.frame("spread").format(x=lexicon.SPREADS[facts.spread])
 
 
+def _sign(trend: Trend) -> int:
+    return 0 if trend.strength == 0 else 1 if trend.change > 0 else -1
+
+
 def _tell_trend(words: _Words, facts: Facts) -> str:
-    found = facts.trend
-    sign = 0 if found.strength == 0 else 1 if found.change > 0 else -1
-    noun, verb = words.pick(lexicon.TRENDS[sign, found.strength])
+    noun, verb = words.pick(lexicon.TRENDS[_sign(facts.trend), facts.trend.strength])
     if words.chance() < 0.5:
         return words.frame("trend_noun").format(x=noun, X=_capital(noun))
     return words.frame("trend_verb").format(x=verb)
@@ -206,6 +208,22 @@ def _readiness(name: str, facts: Facts) -> float:
     return _READINESS.get(name, 1.0) * (_STRIKING if many else 1.0)
 
 
+def kinds(facts: Facts) -> dict[str, Hashable]:
+    """What is told of each fact that comes in kinds, such as two peaks; what is hedged is not.
+
+    Captions of such a fact alone that are of one kind differ in words and places only.
+    """
+    told: dict[str, Hashable] = {
+        "level": facts.level,
+        "trend": (_sign(facts.trend), facts.trend.strength),
+        "spread": facts.spread,
+        "volatility": facts.volatility,
+    }
+    extremes = {"peaks": facts.peaks, "dips": facts.dips}
+    told |= {name: len(found.places) for name, found in extremes.items() if found.sure}
+    return told | ({"cycles": facts.cycles} if facts.cycles else {})
+
+
 def _chosen(words: _Words, facts: Facts, detail: Detail) -> list[str]:
     """The facts to tell: all (the outline stands for start and end), or a drawn few, often one.
 
@@ -224,7 +242,17 @@ def word(facts: Facts, phrasing_seed: int, *, split: Split, detail: Detail) -> s
     choose("split", split, {"train": 0, "held_out": 0})
     choose("detail", detail, {"full": 0, "drawn": 0})
     words = _Words(phrasing_seed, split)
-    chosen = _chosen(words, facts, detail)
+    return _worded(words, facts, _chosen(words, facts, detail))
+
+
+def word_one(facts: Facts, fact: str, phrasing_seed: int, *, split: Split) -> str:
+    """Words one measured fact alone, ``"peaks"`` say, and nothing else of the window."""
+    choose("split", split, {"train": 0, "held_out": 0})
+    choose("fact", fact, _TELLERS)
+    return _worded(_Words(phrasing_seed, split), facts, [fact])
+
+
+def _worded(words: _Words, facts: Facts, chosen: list[str]) -> str:
     words.brief = len(chosen) <= _BRIEF
     told = [_TELLERS[name](words, facts) for name in chosen]
     told = [_capital(sentence) for sentence in told if sentence]

@@ -1,5 +1,7 @@
 """Columns of texts and labels that cannot be used are named, with what is wrong with them."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from pacodi_jax import data
 from pacodi_jax.data.captioned import with_texts
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.text import facts, properties
 from pacodi_jax.text.encoders import Encoder
 from pacodi_jax.text.encoders.hashed import Hashed
 from pacodi_jax.text.encoders.precomputed import Precomputed
@@ -88,3 +91,51 @@ def test_the_text_asked_for_stands_in_its_column_of_the_written_table(tmp_path):
     assert list(table.columns) == ["window", "value", "caption"]
     assert set(table["caption"]) == {"it rises"}
     assert _load(tmp_path, told, channels=("value",)).recipe.caption_rows("it rises", 2) is None
+
+
+def _with_a_rare_fact(tmp_path):
+    """Long slow waves, one peak a window at most, with a single spell of fast ones."""
+    values = np.sin(np.arange(2400) / 8)
+    values[900:924] = np.sin(np.arange(24) * 2 * np.pi / 12)
+    pd.DataFrame({"value": values}).to_csv(tmp_path / "waves.csv", index=False)
+    plain = data.load("table", path=tmp_path / "waves.csv", length=24, channels=("value",))
+    return plain, with_texts(plain, Hashed(width=64), column=None, phrasings=2, seed=0)
+
+
+def test_further_captions_tell_a_rare_fact_of_their_own_window_alone(tmp_path):
+    plain, told = _with_a_rare_fact(tmp_path)
+    first = 2 * len(plain.train)
+    yardsticks = properties.fit(plain.train.values()[:, :, 0])
+    assert 0 < len(told.train) - first < 0.2 * first
+    np.testing.assert_array_equal(told.train.starts[:first], np.tile(plain.train.starts, 2))
+    for text, window in zip(told.train.texts[first:], told.train.values()[first:], strict=True):
+        assert text.count(".") == 1
+        for name, find in (("peak", properties.peaks), ("dip", properties.dips)):
+            if re.search(rf"\btwo (clear )?{name}s", text.lower()):
+                assert len(find(window[:, 0], yardsticks).places) == 2
+
+
+def test_what_is_rehearsed_is_rare_and_sure(tmp_path):
+    plain, told = _with_a_rare_fact(tmp_path)
+    yardsticks = properties.fit(plain.train.values()[:, :, 0])
+    measured = [facts.measure(window, yardsticks) for window in plain.train.values()[:, :, 0]]
+    several = [found.peaks.sure and len(found.peaks.places) == 2 for found in measured]
+    assert 0 < np.mean(several) < 0.03
+    texts = told.train.texts[2 * len(measured) :]
+    rehearsed = plain.train.starts[several]
+    counted = [
+        start
+        for start, text in zip(told.train.starts[-len(texts) :], texts, strict=True)
+        if re.search(r"\btwo (clear )?peaks", text.lower())
+    ]
+    assert set(counted) == set(rehearsed)
+    assert not any("perhaps" in text.lower() for text in texts)
+    assert not any(re.search(r"(one|single) (clear )?(peak|dip)", text.lower()) for text in texts)
+
+
+def test_windows_that_are_not_trained_on_are_captioned_once(tmp_path):
+    plain, told = _with_a_rare_fact(tmp_path)
+    for part in ("validation", "held_out"):
+        starts = getattr(plain, part).starts
+        np.testing.assert_array_equal(getattr(told, part).starts, starts)
+        assert len(getattr(told, part).texts) == len(starts)

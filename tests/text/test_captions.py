@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.text import captions, phrases, properties
-from pacodi_jax.text.captions import caption, word
+from pacodi_jax.text import captions, lexicon, phrases, properties
+from pacodi_jax.text.captions import caption, kinds, word, word_one
 from pacodi_jax.text.clauses import clauses, stem
 from pacodi_jax.text.encoders.hashed import Hashed
 from pacodi_jax.text.encoders.vocabulary import collect
@@ -133,6 +133,41 @@ def test_measuring_once_and_wording_often_equals_the_caption(windows, statistics
         assert worded == caption(windows[3], seed, statistics=statistics)
 
 
+@pytest.mark.parametrize("fact", ["trend", "volatility", "peaks", "dips", "level", "spread"])
+def test_one_fact_alone_is_told_and_nothing_else(fact, windows, statistics):
+    said = {
+        "trend": r"trend|drift|ris|fall|declin|goes|creas|flat",
+        "volatility": r"volatil|rough|smooth|calm",
+        "peaks": r"peak",
+        "dips": r"dip",
+        "level": r"level|values are|average",
+        "spread": r"range",
+    }
+    for seed, window in enumerate(windows[:100]):
+        told = word_one(measure(window, statistics), fact, seed, split="train").lower()
+        assert told.count(".") == 1
+        assert re.search(said[fact], told), told
+
+
+def test_most_captions_of_the_peaks_alone_only_count_them(windows, statistics):
+    facts = next(f for f in (measure(w, statistics) for w in windows) if len(f.peaks.places) == 2)
+    places = re.compile("|".join(p for group in lexicon.PLACES for p in group))
+    told = [word_one(facts, "peaks", seed, split="train") for seed in range(400)]
+    assert 0.6 < np.mean([not places.search(text) for text in told]) < 0.8
+
+
+def test_kinds_are_what_is_told_without_what_is_hedged(windows, statistics):
+    measured = [measure(window, statistics) for window in windows]
+    hedged = [facts for facts in measured if not facts.peaks.sure]
+    assert hedged
+    assert all("peaks" not in kinds(facts) for facts in hedged)
+    two = [facts for facts in measured if kinds(facts).get("peaks") == 2]
+    assert two
+    for seed, facts in enumerate(two):
+        assert "two" in word_one(facts, "peaks", seed, split="train").lower()
+        assert kinds(facts).get("cycles", 1) > 0
+
+
 @pytest.mark.parametrize("length", [4, 24, 25, 96])
 def test_any_length_is_described(length, statistics):
     series = np.random.default_rng(length).normal(size=length)
@@ -148,11 +183,13 @@ def test_what_is_no_window_is_refused(window, said, statistics):
         caption(window, 0, statistics=statistics)
 
 
-def test_an_unknown_split_or_detail_is_refused(windows, statistics):
+def test_an_unknown_split_detail_or_fact_is_refused(windows, statistics):
     with pytest.raises(PacodiError, match="held_out"):
         caption(windows[0], 0, statistics=statistics, split="heldout")
     with pytest.raises(PacodiError, match="detail"):
         caption(windows[0], 0, statistics=statistics, detail="all")
+    with pytest.raises(PacodiError, match="peaks"):
+        word_one(measure(windows[0], statistics), "peak", 0, split="train")
 
 
 def test_clauses_split_at_punctuation_but_not_inside_numbers():

@@ -3,7 +3,7 @@
     python launch/bench_few_steps.py RUN [--windows 1000] [--seeds 3] [--evaluations 5,10,20,50]
 
 For each solver and number of evaluations: Context-FID, discriminative score and windows a second,
-beside the floor. Written point by point to ``docs/results/few_steps/DATA.json`` (one that is there
+of processor time, beside the floor. Written point by point to ``docs/results/few_steps/DATA.json`` (one that is there
 is not measured again); the picture is made by ``launch/tables.py write``.
 """
 
@@ -37,7 +37,10 @@ GRIDS = {
 
 
 def draw(folder: str, solver: str, evaluations: int, count: int) -> tuple[Any, float]:
-    """Draws windows; returns them and how many a second a further, compiled batch made."""
+    """Draws windows; returns them and how many a second a further, compiled batch made.
+
+    The second is one of processor time, which other programs on the machine change little.
+    """
     config = run.load(folder).config
     steps = evaluations // 2 if solver == "heun" else evaluations
     wanted = {"solver": solver, "grid": GRIDS[solver], "steps": steps}
@@ -45,9 +48,9 @@ def draw(folder: str, solver: str, evaluations: int, count: int) -> tuple[Any, f
     sample = ConfigDict({**config.sample.to_dict(), **wanted, "batch": batch})
     trained = run.load(folder, ConfigDict({**config.to_dict(), "sample": sample.to_dict()}))
     windows = trained.sample(sample_key(0), count)
-    start = time.perf_counter()
+    start = time.process_time()
     jax.block_until_ready(trained.generator.sample(sample_key(1), trained.params, batch))
-    return windows, batch / (time.perf_counter() - start)
+    return windows, batch / (time.process_time() - start)
 
 
 def measure(folder: str, evaluations: list[int], count: int, seeds: int) -> Path:

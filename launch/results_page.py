@@ -237,7 +237,8 @@ def few_steps(folder: Path) -> str:
         ]
         parts.insert(0, baseline(path.stem, points))
         parts.append(
-            f"**{path.stem}, windows a second of processor time**\n\n" + table(["solver", *map(str, numbers)], rows)
+            f"**{path.stem}, windows a second of processor time**\n\n"
+            + table(["solver", *map(str, numbers)], rows)
         )
     return "\n\n".join(parts)
 

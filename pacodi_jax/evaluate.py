@@ -132,13 +132,14 @@ def write_scores(
       seed: of the draw; the same windows as :func:`write_samples` draws.
     """
     recipe, live = trained.recipe, trained.recipe.scaler.live
-    count = min(windows, len(dataset.train))
-    condition = dataset.train.condition()
+    train = dataset.train.once()
+    count = min(windows, len(train))
+    condition = train.condition()
     if condition is not None:
         condition = condition[np.linspace(0, len(condition) - 1, count).astype(int)]
     # A constant channel is put back by the recipe, not made by the model: nothing to score.
     synthetic = trained.sample(sample_key(seed), count, condition)[..., live]
-    real = recipe.unscale(dataset.train.values())[..., live]
+    real = recipe.unscale(train.values())[..., live]
     held_out = None
     if len(dataset.held_out) >= LEAST:
         held_out = recipe.unscale(dataset.held_out.values())[..., live]
@@ -156,7 +157,7 @@ def write_scores(
             progress=progress,
         )
     panel |= score_facts(trained, windows=windows, seeds=seeds, seed=seed)
-    panel = settle(panel, memorisation.audit(real, dataset.train.starts, synthetic, held_out))
+    panel = settle(panel, memorisation.audit(real, train.starts, synthetic, held_out))
     print("\n".join(panel["verdict"]))
     return report.write(
         folder, f"{recipe.source} by {trained.card['model']}", panel, real, synthetic
@@ -178,8 +179,8 @@ def _asked(text: str | None, static: Mapping[str, Any] | None) -> str:
 
 def _some_real(trained: Trained, dataset: Dataset) -> np.ndarray:
     """Training windows from the first to the last, in the user's units."""
-    shown = np.linspace(0, len(dataset.train) - 1, 24).astype(int)
-    return trained.recipe.unscale(dataset.train.take(shown))
+    train = dataset.train.once()
+    return trained.recipe.unscale(train.take(np.linspace(0, len(train) - 1, 24).astype(int)))
 
 
 def _real_title(text: str | None, static: Mapping[str, Any] | None) -> str:

@@ -1,9 +1,11 @@
 """Windows with texts: the user's own captions, or captions that are written here, as conditions."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain
+from typing import Self
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from pacodi_jax.text.encoders.interface import clean_text
 from pacodi_jax.text.phrases import Split
 
 _RARE = 0.03  # the share of training windows below which a kind of fact is rare
+_FEWEST = 5  # windows of a kind; fewer would be learnt by heart
 _REHEARSALS = 2  # captions of a rare fact alone for every caption that its window has anyway
 
 
@@ -33,9 +36,19 @@ class Captioned(WindowSet):
     vectors: np.ndarray
     encoder: str
 
+    def pick(self, rows: np.ndarray) -> Self:
+        """The windows of these rows, with their texts."""
+        texts = tuple(self.texts[row] for row in rows)
+        return replace(self, starts=self.starts[rows], texts=texts, vectors=self.vectors[rows])
+
     def condition(self) -> np.ndarray:
         """The encoded texts."""
         return self.vectors
+
+    @property
+    def digest(self) -> str:
+        """What tells these texts from others."""
+        return hashlib.sha256("\0".join(self.texts).encode()).hexdigest()[:16]
 
 
 def with_texts(
@@ -107,11 +120,11 @@ def _captions(
     measured = _measure(train, yardsticks)
     seeds = range(seed, seed + phrasings)
     further = range(seeds.stop, seeds.stop + _REHEARSALS * phrasings)
-    rows, rehearsed = _rehearse(measured, further)
+    again, rehearsed = _rehearse(measured, further)
     texts = [_write(measured, seeds, "train") + rehearsed]
     texts += [_write(_measure(part, yardsticks), seeds[:1], "held_out") for part in others]
-    rows = np.append(np.tile(np.arange(len(train)), phrasings), rows)
-    return replace(train, starts=train.starts[rows]), texts
+    rows = np.append(np.tile(np.arange(len(train)), phrasings), again)
+    return train.pick(rows), texts
 
 
 def _measure(part: WindowSet, yardsticks: properties.Statistics) -> list[facts.Facts]:
@@ -134,8 +147,9 @@ def _rehearse(
     """Further captions of rare facts, each alone: the rows of their windows, and the texts.
 
     Such a caption asks for the windows of its kind alike, so more of them leave what it means, and
-    what all other captions mean, as it is: it is only learnt better. Without any caption (guidance
-    0) these windows do come a little more often.
+    what all other captions mean, as it is: it is only learnt better. What is trained without any
+    caption (guidance 0) is drawn from these rows too, and so has rare facts more often than train:
+    on ETTh1's OT 18 % of the rows have one instead of 6 %.
     """
     kinds = [captions.kinds(fact) for fact in measured]
     counts = Counter(chain.from_iterable(kind.items() for kind in kinds))
@@ -143,7 +157,7 @@ def _rehearse(
         (row, name)
         for row, kind in enumerate(kinds)
         for name, value in kind.items()
-        if counts[name, value] < _RARE * len(measured)
+        if _FEWEST <= counts[name, value] < _RARE * len(measured)
     ]
     texts = (
         captions.word_one(measured[row], name, seed * len(measured) + row, split="train")

@@ -1,7 +1,8 @@
 """Windows as row numbers into one array: nothing is copied until it is asked for."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -41,6 +42,14 @@ class WindowSet:
         """Gathers scaled windows ``(len(indices), L, C)`` float32."""
         begin = self.starts[np.asarray(indices)]
         return self.series[begin[:, None] + np.arange(self.length)]
+
+    def pick(self, rows: np.ndarray) -> Self:
+        """The windows of these rows."""
+        return replace(self, starts=self.starts[rows])
+
+    def once(self) -> Self:
+        """Every window once, where it comes first; with several texts it comes again."""
+        return self.pick(np.sort(np.unique(self.starts, return_index=True)[1]))
 
     def values(self) -> np.ndarray:
         """Gathers all windows: ``(N, L, C)`` float32, scaled."""

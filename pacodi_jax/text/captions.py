@@ -12,7 +12,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from pacodi_jax.errors import choose
+from pacodi_jax.errors import PacodiError, choose
 from pacodi_jax.text import lexicon, phrases
 from pacodi_jax.text.facts import Facts, measure
 from pacodi_jax.text.phrases import Split
@@ -242,21 +242,26 @@ def word(facts: Facts, phrasing_seed: int, *, split: Split, detail: Detail) -> s
     choose("split", split, {"train": 0, "held_out": 0})
     choose("detail", detail, {"full": 0, "drawn": 0})
     words = _Words(phrasing_seed, split)
-    return _worded(words, facts, _chosen(words, facts, detail))
-
-
-def word_one(facts: Facts, fact: str, phrasing_seed: int, *, split: Split) -> str:
-    """Words one measured fact alone, ``"peaks"`` say, and nothing else of the window."""
-    choose("split", split, {"train": 0, "held_out": 0})
-    choose("fact", fact, _TELLERS)
-    return _worded(_Words(phrasing_seed, split), facts, [fact])
-
-
-def _worded(words: _Words, facts: Facts, chosen: list[str]) -> str:
+    chosen = _chosen(words, facts, detail)
     words.brief = len(chosen) <= _BRIEF
     told = [_TELLERS[name](words, facts) for name in chosen]
     told = [_capital(sentence) for sentence in told if sentence]
     return ". ".join(told or [_tell_level(words, facts)]) + "."
+
+
+def word_one(facts: Facts, fact: str, phrasing_seed: int, *, split: Split) -> str:
+    """Words one measured fact alone, ``"peaks"`` say, and nothing else of the window.
+
+    Raises:
+      PacodiError: if there is nothing to tell of it, such as cycles where there are none.
+    """
+    choose("split", split, {"train": 0, "held_out": 0})
+    words = _Words(phrasing_seed, split)
+    words.brief = True
+    told = choose("fact", fact, _TELLERS)(words, facts)
+    if not told:
+        raise PacodiError(f"the window has no {fact} to tell of; choose another fact.")
+    return _capital(told) + "."
 
 
 def caption(

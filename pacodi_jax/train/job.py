@@ -64,7 +64,7 @@ def train(
     if check is not None:
         check(dataset)
     data = batches.resident(dataset.train)
-    windows = jnp.asarray(dataset.train.values())
+    windows = jnp.asarray(dataset.train.once().values())
     coding, fitted = models.fit(config.diffusion.statistics, windows, data.condition)
     generator = run.build_generator(
         config,
@@ -92,10 +92,11 @@ def train(
 
 
 def _identity(dataset: Dataset) -> dict[str, str]:
-    """What must be the same for a run to go on: the series, and who read its texts."""
+    """What must be the same for a run to go on: the series, its texts, and who read them."""
     found = {"data": dataset.fingerprint}
     if isinstance(dataset.train, Captioned):
         found["text encoder"] = dataset.train.encoder
+        found["texts"] = dataset.train.digest
     return found
 
 

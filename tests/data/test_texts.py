@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from pacodi_jax import data
+from pacodi_jax.data import captioned
 from pacodi_jax.data.captioned import with_texts
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.text import facts, properties
@@ -131,6 +132,20 @@ def test_what_is_rehearsed_is_rare_and_sure(tmp_path):
     assert set(counted) == set(rehearsed)
     assert not any("perhaps" in text.lower() for text in texts)
     assert not any(re.search(r"(one|single) (clear )?(peak|dip)", text.lower()) for text in texts)
+
+
+def test_once_leaves_out_what_comes_again(tmp_path):
+    plain, told = _with_a_rare_fact(tmp_path)
+    once = told.train.once()
+    np.testing.assert_array_equal(once.starts, plain.train.starts)
+    assert once.texts == told.train.texts[: len(once)]
+    np.testing.assert_array_equal(once.condition(), told.train.condition()[: len(once)])
+
+
+def test_a_kind_of_very_few_windows_is_not_rehearsed(tmp_path, monkeypatch):
+    monkeypatch.setattr(captioned, "_FEWEST", 10_000)
+    plain, told = _with_a_rare_fact(tmp_path)
+    assert len(told.train) == 2 * len(plain.train)
 
 
 def test_windows_that_are_not_trained_on_are_captioned_once(tmp_path):

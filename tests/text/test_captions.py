@@ -165,7 +165,13 @@ def test_kinds_are_what_is_told_without_what_is_hedged(windows, statistics):
     assert two
     for seed, facts in enumerate(two):
         assert "two" in word_one(facts, "peaks", seed, split="train").lower()
-        assert kinds(facts).get("cycles", 1) > 0
+        assert ("cycles" in kinds(facts)) == (facts.cycles > 0)
+
+
+def test_a_fact_that_a_window_has_not_is_not_told_alone():
+    flat = measure(np.zeros(24), properties.fit(np.zeros((10, 24))))
+    with pytest.raises(PacodiError, match="no cycles to tell of"):
+        word_one(flat, "cycles", 0, split="train")
 
 
 @pytest.mark.parametrize("length", [4, 24, 25, 96])

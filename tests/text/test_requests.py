@@ -73,6 +73,12 @@ def test_a_run_does_not_go_on_with_another_version_of_its_encoder(captioned, mon
         train(run.load(captioned).config, captioned)
 
 
+def test_a_run_does_not_go_on_with_other_texts(captioned, monkeypatch):
+    monkeypatch.setattr("pacodi_jax.data.captioned.Captioned.digest", "others")
+    with pytest.raises(PacodiError, match=r"other texts .*then, others now"):
+        train(run.load(captioned).config, captioned)
+
+
 @pytest.mark.filterwarnings(OLD_IMPORT)
 def test_words_that_training_never_had_are_told(captioned, capsys):
     hashed = ("--config.text.encoder=hashed", "--config.text.width=64")

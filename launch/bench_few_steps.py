@@ -2,9 +2,9 @@
 
     python launch/bench_few_steps.py RUN [--windows 1000] [--seeds 3] [--evaluations 5,10,20,50]
 
-For each solver and number of evaluations: Context-FID, discriminative score and windows a second,
-of processor time, beside the floor. Written point by point to ``docs/results/few_steps/DATA.json`` (one that is there
-is not measured again); the picture is made by ``launch/tables.py write``.
+For each solver and number of evaluations: Context-FID, discriminative score and windows a second
+of processor time, beside the floor. Written point by point to ``docs/results/few_steps/DATA.json``
+(one that is there is not measured again); the tables are made by ``launch/tables.py write``.
 """
 
 import argparse

@@ -168,8 +168,8 @@ def test_kinds_are_what_is_told_without_what_is_hedged(windows, statistics):
         assert ("cycles" in kinds(facts)) == (facts.cycles > 0)
 
 
-def test_a_fact_that_a_window_has_not_is_not_told_alone():
-    flat = measure(np.zeros(24), properties.fit(np.zeros((10, 24))))
+def test_a_fact_that_a_window_has_not_is_not_told_alone(statistics):
+    flat = measure(np.zeros(24), statistics)
     with pytest.raises(PacodiError, match="no cycles to tell of"):
         word_one(flat, "cycles", 0, split="train")
 

@@ -49,7 +49,7 @@ class DualBranch(nn.Module):
       >>> from pacodi_jax.networks import DualBranch
       >>> key, t, live = jax.random.key(0), jnp.array([0.1, 0.9]), spectrum.noise_variance(24)
       >>> state = jax.vmap(spectrum.to_spectrum)(jax.random.normal(key, (2, 24, 7)))
-      >>> network = DualBranch(channels=7, width=64, depth=2, heads=4)
+      >>> network = DualBranch(channels=7, width=64, depth=2, heads=4, length=24)
       >>> params = network.init(key, state, t, live)['params']
       >>> velocity = network.apply({'params': params}, state, t, live)
       >>> velocity.real.shape

@@ -147,7 +147,7 @@ def card(config: ConfigDict, dataset: Dataset, step: int) -> dict[str, Any]:
         "statistics": config.diffusion.statistics,
         "length": config.data.length,
         "channels": list(dataset.recipe.live_channels),
-        "train_windows": len(dataset.train.once()),
+        "train_windows": len(np.unique(dataset.train.starts)),
         "encoder": dataset.train.encoder if isinstance(dataset.train, Captioned) else "",
         "condition_width": sum(_width(dataset.train.condition())),
         "steps": step,

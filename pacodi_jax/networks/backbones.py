@@ -168,6 +168,12 @@ class SingleBranch(nn.Module):
         return _transform(self, "none", (tokens,), (live,), code)[0]
 
 
+def window_length(network: DualBranch | SingleBranch) -> int:
+    """L, if the tokens are the bins of windows of a known length; else 0, as for patches."""
+    whole = isinstance(network, DualBranch) and network.patch_size == 1
+    return network.length if whole else 0
+
+
 def _transform(
     network: "DualBranch | SingleBranch",
     interaction: str,
@@ -182,11 +188,10 @@ def _transform(
     patches = tuple(to_patches(x, network.patch_size) for x in states)
     tokens = over_branches(Embed(network.width, dtype, name="embed"), patches)
     unroll = network.unroll or choices.unroll(network.depth, network.remat)
-    whole = isinstance(network, DualBranch) and network.patch_size == 1
     blocks = stacked(network.depth, network.remat, unroll)(
         network.heads,
         interaction,
-        network.length if whole else 0,
+        window_length(network),
         network.attention,
         dtype,
         name="blocks",

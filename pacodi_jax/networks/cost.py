@@ -11,7 +11,7 @@ import numpy as np
 from jax.extend.core import jaxprs_in_params
 
 from pacodi_jax.networks.attention import plain
-from pacodi_jax.networks.backbones import DualBranch, SingleBranch
+from pacodi_jax.networks.backbones import DualBranch, SingleBranch, window_length
 from pacodi_jax.networks.blocks import INTERACTIONS
 from pacodi_jax.networks.steps import from_steps, step_count, to_steps
 from pacodi_jax.types import Quadratures
@@ -120,7 +120,7 @@ def _transform_flops(network: DualBranch | SingleBranch, tokens: int) -> np.ndar
     """Those of one block's way to time steps and back."""
     if isinstance(network, SingleBranch) or not INTERACTIONS[network.interaction].steps(1):
         return np.zeros(2)
-    count = step_count(tokens, network.length if network.patch_size == 1 else 0)
+    count = step_count(tokens, window_length(network))
     bins, steps = _floats(1, tokens, network.width), _floats(1, count, network.width)
     there, back = partial(to_steps, count=count), partial(from_steps, bins=tokens)
     return _flops(there, bins, bins) + _flops(back, steps)

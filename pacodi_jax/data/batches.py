@@ -113,12 +113,14 @@ class Resident(NamedTuple):
       starts: ``(N,)`` int32.
       condition: ``(N, E)`` float32 or ``None``.
       offsets: ``(L,)`` int32, the steps of a window.
+      rehearsed: ``(N,)`` bool, windows that always keep their condition, or ``None``.
     """
 
     series: Array
     starts: Array
     condition: Array | None
     offsets: Array
+    rehearsed: Array | None = None
 
     @property
     def size(self) -> int:
@@ -159,12 +161,13 @@ def resident(windows: WindowSet, *, host: int = 0, hosts: int = 1) -> Resident:
     low, high = int(starts.min()), int(starts.max()) + windows.length
     if high - low >= 2**31:
         raise PacodiError("more than 2**31 rows do not fit one device array: stream them")
-    condition = windows.condition()
+    condition, rehearsed = windows.condition(), windows.rehearsed()
     return Resident(
         jnp.asarray(windows.series[low:high]),
         jnp.asarray((starts - low).astype(np.int32)),
         None if condition is None else jnp.asarray(condition[chosen]),
         jnp.arange(windows.length, dtype=jnp.int32),
+        None if rehearsed is None else jnp.asarray(rehearsed[chosen]),
     )
 
 

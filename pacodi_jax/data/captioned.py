@@ -19,7 +19,7 @@ from pacodi_jax.text.phrases import Split
 
 _RARE = 0.03  # the share of training windows below which a kind of fact is rare
 _FEWEST = 5  # windows of a kind; fewer would be learnt by heart
-_REHEARSALS = 2  # captions of a rare fact alone for every caption that its window has anyway
+_REHEARSALS = 4  # captions of a rare fact alone for every caption that its window has anyway
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -30,20 +30,27 @@ class Captioned(WindowSet):
       texts: ``(N,)`` a text for each window.
       vectors: ``(N, E)`` float32, the encoded texts.
       encoder: the identity of what encoded them.
+      again: ``(N,)`` bool, rows in which a window comes again to tell a rare fact.
     """
 
     texts: tuple[str, ...]
     vectors: np.ndarray
     encoder: str
+    again: np.ndarray
 
     def pick(self, rows: np.ndarray) -> Self:
         """The windows of these rows, with their texts."""
         texts = tuple(self.texts[row] for row in rows)
-        return replace(self, starts=self.starts[rows], texts=texts, vectors=self.vectors[rows])
+        vectors, again = self.vectors[rows], self.again[rows]
+        return replace(self, starts=self.starts[rows], texts=texts, vectors=vectors, again=again)
 
     def condition(self) -> np.ndarray:
         """The encoded texts."""
         return self.vectors
+
+    def rehearsed(self) -> np.ndarray:
+        """Rows in which a window comes again: they train what their text means, not the null."""
+        return self.again
 
     @property
     def digest(self) -> str:
@@ -80,13 +87,15 @@ def with_texts(
     train, others = dataset.train, (dataset.validation, dataset.held_out)
     if column is not None:
         texts = [_given(part, column) for part in (train, *others)]
+        own = len(train)
     else:
+        own = phrasings * len(train)
         train, texts = _captions(train, others, phrasings, seed)
     reader = encoder.taught(texts[0])
     validation = _attach(dataset.validation, texts[1], reader)
     return replace(
         dataset,
-        train=_attach(train, texts[0], encoder),
+        train=_attach(train, texts[0], encoder, own),
         validation=validation,
         held_out=_attach(dataset.held_out, texts[2], reader),
         recipe=replace(dataset.recipe, words=reader.words),
@@ -115,7 +124,10 @@ def _given(part: WindowSet, column: str) -> tuple[str, ...]:
 def _captions(
     train: WindowSet, others: Sequence[WindowSet], phrasings: int, seed: int
 ) -> tuple[WindowSet, list[tuple[str, ...]]]:
-    """The training windows as often as they have captions, and the captions of all parts."""
+    """The training windows as often as they have captions, and the captions of all parts.
+
+    First come ``phrasings`` rounds of all windows, then those that come again for a rare fact.
+    """
     yardsticks = properties.fit(train.values()[:, :, 0])
     measured = _measure(train, yardsticks)
     seeds = range(seed, seed + phrasings)
@@ -147,9 +159,8 @@ def _rehearse(
     """Further captions of rare facts, each alone: the rows of their windows, and the texts.
 
     Such a caption asks for the windows of its kind alike, so more of them leave what it means, and
-    what all other captions mean, as it is: it is only learnt better. What is trained without any
-    caption (guidance 0) is drawn from these rows too, and so has rare facts more often than train:
-    on ETTh1's OT 18 % of the rows have one instead of 6 %.
+    what all other captions mean, as it is: it is only learnt better. They always keep their
+    caption, so what is trained without any (guidance 0) is the law of the training windows.
     """
     kinds = [captions.kinds(fact) for fact in measured]
     counts = Counter(chain.from_iterable(kind.items() for kind in kinds))
@@ -168,8 +179,15 @@ def _rehearse(
     return np.tile(rows, len(seeds)), tuple(texts)
 
 
-def _attach(part: WindowSet, texts: tuple[str, ...], encoder: Encoder) -> Captioned:
+def _attach(
+    part: WindowSet, texts: tuple[str, ...], encoder: Encoder, own: int | None = None
+) -> Captioned:
+    """Gives a part its texts; rows from ``own`` on are windows that come again."""
     inherited = {field.name: getattr(part, field.name) for field in fields(part)}
     return Captioned(
-        **inherited, texts=texts, vectors=encoder.encode(texts), encoder=encoder.identity
+        **inherited,
+        texts=texts,
+        vectors=encoder.encode(texts),
+        encoder=encoder.identity,
+        again=np.arange(len(texts)) >= (len(texts) if own is None else own),
     )

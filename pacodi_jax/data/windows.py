@@ -61,6 +61,10 @@ class WindowSet:
             return None
         return attributes.encode(self.recipe.attributes, self.table.static.iloc[self.starts])
 
+    def rehearsed(self) -> np.ndarray | None:
+        """Which rows shall always keep their condition, ``(N,)`` bool, or ``None`` without any."""
+        return None
+
     def column(self, name: str) -> np.ndarray:
         """A static or text column's value at each window, ``(N,)``, as the user wrote it."""
         return self.table.static[name].to_numpy()[self.starts]

@@ -114,13 +114,19 @@ class SpectralDiffusion:
         clean = jax.vmap(self.statistics.encode)(batch.windows)
         noisy, noise = jax.vmap(self._perturb)(noise_keys, clean, t)
         inputs = jax.vmap(self._network_input)(noisy, t)
-        dropped = jax.vmap(lambda key: jax.random.bernoulli(key, self.condition_dropout))
-        drop = None if batch.condition is None else dropped(drop_keys)
+        drop = self._dropped(drop_keys, batch)
         output = self.view.apply(params, inputs, t, self._standard(batch.condition), drop)
         losses = jax.vmap(partial(self._example_loss, kind or self.process.loss))(
             output, inputs, Prediction(noise, clean), t
         )
         return jnp.mean(losses)
+
+    def _dropped(self, keys: Array, batch: Batch) -> Array | None:
+        """Which examples train the null: some at random, of those that are not rehearsed."""
+        if batch.condition is None:
+            return None
+        drop = jax.vmap(lambda key: jax.random.bernoulli(key, self.condition_dropout))(keys)
+        return drop if batch.rehearsed is None else drop & ~batch.rehearsed
 
     def _standard(self, condition: Array | None) -> Any:
         if condition is None or self.condition_scale is None:

@@ -18,11 +18,14 @@ class Batch(NamedTuple):
       slot: ``(B,)``, the examples' places in the step's global batch. Their randomness depends
         on (seed, step, slot) alone, so it is the same on any number of devices.
       condition: ``(B, E)``, or None for an unconditional model.
+      rehearsed: ``(B,)`` bool, examples that are no part of the data's own law and so never train
+        the null, or None.
     """
 
     windows: Array
     slot: Array
     condition: Array | None = None
+    rehearsed: Array | None = None
 
 
 class TrainState(NamedTuple):

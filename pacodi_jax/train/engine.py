@@ -23,8 +23,10 @@ class Sums(NamedTuple):
 def gather(data: Resident, chosen: Array) -> Batch:
     """Returns this device's share of the global batch of windows ``chosen`` ``(B,)``."""
     slots = jnp.arange(chosen.shape[0], dtype=jnp.int32)
-    windows, condition = data.take(parallel.device_slice(chosen))
-    return Batch(windows, parallel.device_slice(slots), condition)
+    mine = parallel.device_slice(chosen)
+    windows, condition = data.take(mine)
+    rehearsed = None if data.rehearsed is None else data.rehearsed[mine]
+    return Batch(windows, parallel.device_slice(slots), condition, rehearsed)
 
 
 def _zeros(metrics: Any) -> Sums:

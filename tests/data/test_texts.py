@@ -2,18 +2,22 @@
 
 import re
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
 
 from pacodi_jax import data
-from pacodi_jax.data import captioned
+from pacodi_jax.data import batches, captioned
 from pacodi_jax.data.captioned import with_texts
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.parallel.mapping import AXIS
 from pacodi_jax.text import facts, properties
 from pacodi_jax.text.encoders import Encoder
 from pacodi_jax.text.encoders.hashed import Hashed
 from pacodi_jax.text.encoders.precomputed import Precomputed
+from pacodi_jax.train.engine import gather
 
 LENGTH = 8
 RISES_AND_FALLS = {"texts": ["it rises", "it falls"], "vectors": np.eye(2), "width": 2}
@@ -140,6 +144,33 @@ def test_once_leaves_out_what_comes_again(tmp_path):
     np.testing.assert_array_equal(once.starts, plain.train.starts)
     assert once.texts == told.train.texts[: len(once)]
     np.testing.assert_array_equal(once.condition(), told.train.condition()[: len(once)])
+
+
+def test_windows_that_come_again_never_train_the_null(tmp_path):
+    plain, told = _with_a_rare_fact(tmp_path)
+    again = told.train.rehearsed()
+    assert again.sum() == len(told.train) - 2 * len(plain.train) > 0
+    own, counts = np.unique(told.train.starts[~again], return_counts=True)
+    np.testing.assert_array_equal(own, plain.train.starts)  # the law of train: all alike
+    assert set(counts) == {2}
+    assert not told.validation.rehearsed().any()
+    assert not told.held_out.rehearsed().any()
+    assert not told.train.once().rehearsed().any()
+
+
+def test_a_host_knows_which_of_its_windows_come_again(tmp_path):
+    train = _with_a_rare_fact(tmp_path)[1].train
+    for host in range(2):
+        held = batches.resident(train, host=host, hosts=2)
+        mine = batches.part(len(train), host, 2)
+        np.testing.assert_array_equal(held.rehearsed, train.rehearsed()[mine])
+
+
+def test_each_device_gathers_which_of_its_examples_are_rehearsed(tmp_path):
+    held = batches.resident(_with_a_rare_fact(tmp_path)[1].train)
+    chosen = jnp.asarray([0, held.size - 1, held.size - 2, 1])
+    share = jax.vmap(lambda _: gather(held, chosen), axis_name=AXIS)(jnp.arange(2))
+    np.testing.assert_array_equal(share.rehearsed, [[False, True], [True, False]])
 
 
 def test_a_kind_of_very_few_windows_is_not_rehearsed(tmp_path, monkeypatch):

@@ -50,9 +50,9 @@ def test_a_silent_noise_network_loses_one_a_slot():
     assert 0.8 < float(value) < 1.2
 
 
-def test_conditions_are_dropped_example_by_example_and_not_by_the_batch():
+def _dropped(batch: models.Batch) -> np.ndarray:
+    """Which conditions four steps drop, as the network is told, ``(4, B)``."""
     silent = small.silent(small.build())
-    batch = small.batch(64)._replace(condition=jnp.ones((64, 3)))
 
     @jax.jit
     def mask(key: jax.Array) -> jax.Array:
@@ -67,10 +67,22 @@ def test_conditions_are_dropped_example_by_example_and_not_by_the_batch():
         model.loss({}, key, batch)
         return seen[0]
 
-    masks = np.stack([mask(jax.random.key(seed)) for seed in range(4)])
+    return np.stack([mask(jax.random.key(seed)) for seed in range(4)])
+
+
+def test_conditions_are_dropped_example_by_example_and_not_by_the_batch():
+    masks = _dropped(small.batch(64)._replace(condition=jnp.ones((64, 3))))
     assert masks.shape == (4, 64)
     assert abs(masks.mean() - 0.3) < 5 * np.sqrt(0.3 * 0.7 / masks.size)
     assert not any(np.unique(row).size == 1 for row in masks)
+
+
+def test_rehearsed_examples_never_train_the_null_and_leave_the_others_as_they_were():
+    batch = small.batch(64)._replace(condition=jnp.ones((64, 3)))
+    rehearsed = jnp.arange(64) % 3 == 0
+    expected = _dropped(batch) & ~np.asarray(rehearsed)
+    assert expected.any()
+    np.testing.assert_array_equal(_dropped(batch._replace(rehearsed=rehearsed)), expected)
 
 
 def test_an_untrained_network_is_silent():

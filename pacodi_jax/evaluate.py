@@ -22,6 +22,7 @@ from pacodi_jax.metrics.verdict import settle
 from pacodi_jax.report.progress import progress_bar
 from pacodi_jax.run import Trained
 from pacodi_jax.text.encoders.interface import clean_text
+from pacodi_jax.text.encoders.vocabulary import Vocabulary
 
 #: Added to the run's seed, so that samples do not share training's random numbers.
 SAMPLE_STREAM = 1
@@ -48,8 +49,17 @@ def sample_facts(
         "sampler": trained.config.sample.to_dict(),
         "model": trained.card,
         "text": text,
+        "reading": _reading(trained, text),
         "static": None if static is None else dict(static),
     }
+
+
+def _reading(trained: Trained, text: str | None) -> dict[str, Any] | None:
+    """How the words of a text are read, if the model knows only those of training."""
+    if text is None or not trained.recipe.words:
+        return None
+    read = Vocabulary(trained.recipe.words).read(text)
+    return {"text": read.text, "corrected": read.corrected, "ignored": list(read.ignored)}
 
 
 def write_samples(

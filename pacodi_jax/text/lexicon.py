@@ -1,4 +1,7 @@
-"""The words for grades, places, counts and moves, which captions of both splits share."""
+"""The words for grades, places, counts and moves, which captions of both splits share.
+
+At the end, words that people use for the same things and captions do not.
+"""
 
 LEVELS = (
     ("very low", "extremely low"),
@@ -81,4 +84,43 @@ PACES = {
     "slow": (("slow", "gradual"), ("slowly", "gradually")),
     "steady": (("steady",), ("steadily",)),
     "sharp": (("sharp", "sudden", "steep"), ("sharply", "suddenly", "steeply")),
+}
+
+#: What a request may say instead, in any of its endings, and what captions say.
+SYNONYMS = {
+    "spike": "peak",
+    "hump": "peak",
+    "bump": "peak",
+    "trough": "dip",
+    "valley": "dip",
+    "grow": "rise",
+    "growth": "rise",
+    "ascend": "rise",
+    "surge": "sharp rise",
+    "soar": "sharp rise",
+    "jump": "sharp rise",
+    "leap": "sharp rise",
+    "sink": "fall",
+    "descend": "fall",
+    "plunge": "sharp drop",
+    "plummet": "sharp drop",
+    "crash": "sharp drop",
+    "constant": "flat",
+    "oscillation": "cycle",
+    "gentle": "slow",
+    "gently": "slowly",
+    "abrupt": "sudden",
+    "rapid": "sharp",
+    "quick": "sharp",
+    "jagged": "rough",
+    "noisy": "rough",
+    "erratic": "rough",
+    "bumpy": "rough",
+    "quiet": "calm",
+    "typical": "normal",
+    "usual": "normal",
+    "twice": "two",
+    "couple": "two",
+    "double": "two",
+    "once": "one",
 }

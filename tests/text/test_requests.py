@@ -90,6 +90,12 @@ def test_words_that_training_never_had_are_told(captioned, capsys):
     assert "note: 'sloww' is read as 'slow'\n" in told
     assert "note: not read, as no training text has them: 'majestic'\n" in told
     np.testing.assert_array_equal(np.load(captioned / "samples/samples.npy"), plain)
+    kept = json.loads((captioned / "samples/samples.json").read_text())["reading"]
+    assert kept == {
+        "text": "a , slow rise",
+        "corrected": {"sloww": "slow"},
+        "ignored": ["majestic"],
+    }
 
 
 @pytest.mark.filterwarnings(OLD_IMPORT)

@@ -2,8 +2,12 @@ import numpy as np
 import pytest
 
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.text import properties
+from pacodi_jax.text.captions import caption
+from pacodi_jax.text.clauses import stem
 from pacodi_jax.text.encoders.hashed import Hashed
 from pacodi_jax.text.encoders.vocabulary import Reading, Vocabulary, collect
+from pacodi_jax.text.lexicon import SYNONYMS
 
 WORDS = collect(["The series rises sharply, halfway through.", "Two PEAKS", "steady, normal"])
 
@@ -42,6 +46,30 @@ def test_words_that_mean_something_else_are_not_mended(word):
 
 def test_single_digits_are_read_as_the_words_that_training_has():
     assert read("2 peaks, 3 peaks") == Reading("two peaks, peaks", {"2": "two"}, ("3",))
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("two spikes", "two peak"),
+        ("it spiked twice", "it peak two"),
+        ("surges", "sharp rise"),
+        ("plunges", ""),  # this training has no drop
+        ("a bumpy, quiet trough", "a ,"),
+    ],
+)
+def test_words_that_mean_the_same_are_read_as_those_that_training_has(text, left):
+    assert read(text).text == left
+
+
+def test_synonyms_are_words_of_captions_and_mean_what_is_measured():
+    windows = np.random.default_rng(0).normal(size=(200, 24)).cumsum(axis=1)
+    statistics = properties.fit(windows)
+    texts = [caption(w, s, statistics=statistics) for s, w in enumerate(np.tile(windows, (5, 1)))]
+    known = {stem(word) for word in collect(texts)}
+    for word, meaning in SYNONYMS.items():
+        assert stem(word) not in known, word  # else it would never be looked up
+        assert all(stem(part) in known for part in meaning.split()), meaning
 
 
 def test_numbers_are_not_mended():

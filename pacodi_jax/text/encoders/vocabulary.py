@@ -2,7 +2,8 @@
 
 An encoder without weights gives a word that training never had some place by chance, where the
 model takes it for another. So a request is read by the words of training: one that is misspelt as
-the word it is nearest to, and any other is left out. Tell the user of both.
+the word it is nearest to, one that means the same as a known one as that, and any other is left
+out. Tell the user of all three.
 """
 
 from collections.abc import Iterable
@@ -14,9 +15,11 @@ import numpy as np
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.text.clauses import stem
 from pacodi_jax.text.encoders.interface import FILLERS, WORD, Encoder, clean_text
+from pacodi_jax.text.lexicon import SYNONYMS
 
 _NEAR = 0.88  # of difflib's ratio: "upwrd" is near "upward", "troughs" is not near "through"
 _DIGITS = {"0": "no", "1": "one", "2": "two", "3": "three", "4": "four", "5": "five", "6": "six"}
+_MEANINGS = {stem(word): meaning for word, meaning in SYNONYMS.items()}
 _SHORT = 4  # letters; among words so short the nearest one is often another
 
 
@@ -25,7 +28,7 @@ class Reading(NamedTuple):
 
     Attributes:
       text: what is left of it, punctuation included; it may be nothing.
-      corrected: what was written, and the word it is read as.
+      corrected: what was written, and the word or words it is read as.
       ignored: words that are left out, those that say nothing of a series aside.
     """
 
@@ -89,7 +92,7 @@ class Vocabulary:
         )
 
     def _take(self, word: str) -> str | None:
-        """The word itself if it is known, the one that it misspells, or None."""
+        """The word itself if it is known, the one that it means or misspells, or None."""
         if word in FILLERS or stem(word) in self._stems:
             return word
         if word not in self._found:
@@ -97,9 +100,14 @@ class Vocabulary:
         return self._found[word]
 
     def _nearest(self, word: str) -> str | None:
-        """The word that a misspelt one most resembles; numbers and other beginnings mean others."""
-        if stem(_DIGITS.get(word, "")) in self._stems:
-            return _DIGITS[word]
+        """The word that means the same, or that a misspelt one most resembles.
+
+        Numbers and other beginnings mean others.
+        """
+        meaning = _DIGITS.get(word) or _MEANINGS.get(stem(word))
+        if meaning is not None:
+            known = all(stem(part) in self._stems for part in meaning.split())
+            return meaning if known else None
         if len(word) <= _SHORT or not word.isalpha():
             return None
         near = get_close_matches(word, self._by_initial.get(word[0], ()), n=1, cutoff=_NEAR)

@@ -15,7 +15,7 @@ through a service of the model that made them:
     … --mode=sample --text="…" \
         --config.text.encoder=endpoint --config.text.url=https://api.openai.com/v1
 
-Two CPU cores: 25 minutes of training on one of them. Scores: docs/text.md.
+Two CPU cores: 21 minutes on one of them, the other at work. Scores: docs/text.md.
 """
 
 from ml_collections import ConfigDict
@@ -36,7 +36,7 @@ def get_config(arguments: str = "") -> ConfigDict:
         config.text.update({"width": 128, "cut": True})
     else:
         config.text.update({"encoder": "hashed", "width": 2048, "phrasings": 8})
-    # What docs/text.md measures; 25 minutes of training on one core. Branches that meet in time are
+    # What docs/text.md measures; 21 minutes on one core. Branches that meet in time are
     # no better here, and slower.
     config.model.interaction = "iso_flops"
     config.train.update({"steps": 16_000, "batch": 128, "learning_rate": 2e-3})

@@ -4,8 +4,8 @@
     python -m pacodi_jax.main --workdir=runs/text --mode=sample \
         --text="a slow rise, then a sharp drop near the end" --samples=16
 
-``--config.sample.guidance=2`` does more exactly what a short text asks; 1, the default, is as
-varied as the data.
+``--config.sample.guidance=3`` does more surely what a short text asks; 1, the default, is as varied
+as the data.
 
 With captions and vectors of TSFragment-600K; the second line asks for a text that is not among them
 through a service of the model that made them:

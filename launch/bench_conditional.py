@@ -62,9 +62,11 @@ def score(
     return table
 
 
-def control(trained: run.Trained, exam: Exam, scales: list[float], count: int) -> dict[str, Any]:
+def control(
+    trained: run.Trained, exam: Exam, scales: list[float], count: int, names: list[str]
+) -> dict[str, Any]:
     """How often draws have the property asked for: ``count`` draws in each kind of words."""
-    asked = [(n, k, getattr(REQUESTS[n], k)) for n in REQUESTS for k in ("phrasings", "free")]
+    asked = [(n, k, getattr(REQUESTS[n], k)) for n in names for k in ("phrasings", "free")]
     encoder = trained.encoder()
     turns = [np.arange(count) % len(texts) for *_, texts in asked]
     vectors = [encoder.encode(t)[turn] for (*_, t), turn in zip(asked, turns, strict=True)]
@@ -73,7 +75,7 @@ def control(trained: run.Trained, exam: Exam, scales: list[float], count: int) -
         made = guided(trained, scale).sample_scaled(
             jax.random.key(KEY + 1), count * len(asked), np.concatenate(vectors)
         )
-        table[f"{scale:g}"] = rates = {name: {} for name in REQUESTS}
+        table[f"{scale:g}"] = rates = {name: {} for name in names}
         parts = made[:, :, 0].reshape(len(asked), count, -1)
         for (name, kind, texts), turn, part in zip(asked, turns, parts, strict=True):
             kept = np.array([REQUESTS[name].holds(one, exam.yardsticks) for one in part])
@@ -114,6 +116,7 @@ def main() -> None:
     parser.add_argument("--windows", type=int, default=400)
     parser.add_argument("--draws", type=int, default=16)
     parser.add_argument("--requests", type=int, default=200, help="draws a property")
+    parser.add_argument("--properties", nargs="+", choices=REQUESTS, default=list(REQUESTS))
     asked = parser.parse_args()
     free = run.load(asked.unconditional)
     exam = prepare(free.config, asked.windows)
@@ -141,7 +144,9 @@ def main() -> None:
         found["runs"][folder.name] = {
             **facts_of(trained),
             "guidance": score(trained, exam, asked.guidance, asked.draws, references),
-            "controllability": control(trained, exam, asked.guidance, asked.requests),
+            "controllability": control(
+                trained, exam, asked.guidance, asked.requests, asked.properties
+            ),
         }
     if asked.out:
         write(asked.out, found)

@@ -147,6 +147,8 @@ def _sample(workdir: Path) -> None:
     condition = _condition(trained, text, static)
     if text is not None:
         _tell_reading(Vocabulary(trained.recipe.words).read(text))
+        if config.sample.guidance == 1:
+            print("hint: --config.sample.guidance=3 does what a short text asks more surely than 1")
     if trained.label:
         print(f"note: {trained.label}")
     written = evaluate.write_samples(

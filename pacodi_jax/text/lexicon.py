@@ -86,7 +86,8 @@ PACES = {
     "sharp": (("sharp", "sudden", "steep"), ("sharply", "suddenly", "steeply")),
 }
 
-#: What a request may say instead, in any of its endings, and what captions say.
+#: What a request may say instead, and what captions say. Only words that mean the same wherever
+#: they stand: no "constant" (a constant rise), no "once" (once it peaks), no "double" (it doubles).
 SYNONYMS = {
     "spike": "peak",
     "hump": "peak",
@@ -94,19 +95,21 @@ SYNONYMS = {
     "trough": "dip",
     "valley": "dip",
     "grow": "rise",
+    "grew": "rise",
     "growth": "rise",
     "ascend": "rise",
     "surge": "sharp rise",
     "soar": "sharp rise",
     "jump": "sharp rise",
-    "leap": "sharp rise",
     "sink": "fall",
+    "sank": "fall",
     "descend": "fall",
+    "descent": "fall",
     "plunge": "sharp drop",
     "plummet": "sharp drop",
     "crash": "sharp drop",
-    "constant": "flat",
     "oscillation": "cycle",
+    "oscillate": "cycle",
     "gentle": "slow",
     "gently": "slowly",
     "abrupt": "sudden",
@@ -120,7 +123,4 @@ SYNONYMS = {
     "typical": "normal",
     "usual": "normal",
     "twice": "two",
-    "couple": "two",
-    "double": "two",
-    "once": "one",
 }

@@ -83,7 +83,9 @@ def test_a_run_does_not_go_on_with_other_texts(captioned, monkeypatch):
 def test_words_that_training_never_had_are_told(captioned, capsys):
     hashed = ("--config.text.encoder=hashed", "--config.text.width=64")
     assert command(captioned, "", *hashed, "--text=a slow rise") == 0
-    assert "note" not in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "note" not in told
+    assert "hint: --config.sample.guidance=3" in told
     plain = np.load(captioned / "samples/samples.npy")
     assert command(captioned, "", *hashed, "--text=a majestic, sloww rise") == 0
     told = capsys.readouterr().out

@@ -54,12 +54,23 @@ def test_single_digits_are_read_as_the_words_that_training_has():
         ("two spikes", "two peak"),
         ("it spiked twice", "it peak two"),
         ("surges", "sharp rise"),
+        ("a surgee, a vally", "a sharp rise, a"),  # misspelt
+        ("a sharp surge, sharp", "a sharp rise, sharp"),
         ("plunges", ""),  # this training has no drop
         ("a bumpy, quiet trough", "a ,"),
     ],
 )
 def test_words_that_mean_the_same_are_read_as_those_that_training_has(text, left):
     assert read(text).text == left
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a constant rise", "it rises constantly", "it doubles", "once it peaks", "a coupled series"],
+)
+def test_words_that_mean_it_only_at_times_are_left_out(text):
+    known = collect(["it rises", "a rise", "flat", "two peaks", "one peak", "a series", "no trend"])
+    assert not Vocabulary(known).read(text).corrected
 
 
 def test_synonyms_are_words_of_captions_and_mean_what_is_measured():

@@ -6,6 +6,7 @@ the word it is nearest to, one that means the same as a known one as that, and a
 out. Tell the user of all three.
 """
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import NamedTuple
@@ -20,6 +21,7 @@ from pacodi_jax.text.lexicon import SYNONYMS
 _NEAR = 0.88  # of difflib's ratio: "upwrd" is near "upward", "troughs" is not near "through"
 _DIGITS = {"0": "no", "1": "one", "2": "two", "3": "three", "4": "four", "5": "five", "6": "six"}
 _MEANINGS = {stem(word): meaning for word, meaning in SYNONYMS.items()}
+_TWICE = re.compile(r"\b(\w+)(?: \1\b)+")  # "a sharp jump" is a sharp rise, not a sharp sharp one
 _SHORT = 4  # letters; among words so short the nearest one is often another
 
 
@@ -70,7 +72,7 @@ class Vocabulary:
     def __init__(self, words: tuple[str, ...] = ()):
         self._stems = {stem(word) for word in words}
         self._by_initial: dict[str, list[str]] = {}
-        for word in words:
+        for word in (*words, *filter(self._meaning, SYNONYMS)):
             self._by_initial.setdefault(word[0], []).append(word)
         self._found: dict[str, str | None] = {}
 
@@ -84,10 +86,11 @@ class Vocabulary:
         if not self._stems:
             return Reading(plain, {}, ())
         taken = {word: self._take(word) for word in _words(plain)}
-        left = WORD.sub(lambda found: taken[found[0]] or "", plain)
+        corrected = {word: known for word, known in taken.items() if known not in (word, None)}
+        left = " ".join(WORD.sub(lambda found: taken[found[0]] or "", plain).split())
         return Reading(
-            " ".join(left.split()),
-            {word: known for word, known in taken.items() if known not in (word, None)},
+            _TWICE.sub(r"\1", left) if corrected else left,
+            corrected,
             tuple(word for word, known in taken.items() if known is None),
         )
 
@@ -104,14 +107,18 @@ class Vocabulary:
 
         Numbers and other beginnings mean others.
         """
-        meaning = _DIGITS.get(word) or _MEANINGS.get(stem(word))
-        if meaning is not None:
-            known = all(stem(part) in self._stems for part in meaning.split())
-            return meaning if known else None
+        if word in _DIGITS or stem(word) in _MEANINGS:
+            return self._meaning(word)
         if len(word) <= _SHORT or not word.isalpha():
             return None
         near = get_close_matches(word, self._by_initial.get(word[0], ()), n=1, cutoff=_NEAR)
-        return next(iter(near), None)
+        return next((self._meaning(found) or found for found in near), None)
+
+    def _meaning(self, word: str) -> str | None:
+        """What captions say for a word, if training has all of that."""
+        meaning = _DIGITS.get(word) or _MEANINGS.get(stem(word), "")
+        known = all(stem(part) in self._stems for part in meaning.split())
+        return meaning if meaning and known else None
 
 
 def _plain(text: str) -> str:

@@ -1,6 +1,7 @@
 """Columns of texts and labels that cannot be used are named, with what is wrong with them."""
 
 import re
+from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
@@ -8,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from configs import text as text_config
 from pacodi_jax import data
 from pacodi_jax.data import batches, captioned
 from pacodi_jax.data.captioned import with_texts
@@ -185,3 +187,16 @@ def test_windows_that_are_not_trained_on_are_captioned_once(tmp_path):
         starts = getattr(plain, part).starts
         np.testing.assert_array_equal(getattr(told, part).starts, starts)
         assert len(getattr(told, part).texts) == len(starts)
+
+
+@pytest.mark.parametrize("source", ["etth1", "exchange", "air"])
+def test_sets_of_the_catalogue_become_pairs_of_text_and_series(source, data_dir):
+    channel = text_config.CHANNELS[source]
+    found = data.load(source, path=data_dir, length=24, channels=(channel,))
+    parts = {name: getattr(found, name) for name in ("train", "validation", "held_out")}
+    few = {name: part.pick(np.arange(40) * len(part) // 40) for name, part in parts.items()}
+    told = with_texts(replace(found, **few), Hashed(width=64), column=None, phrasings=2, seed=0)
+    assert len(set(told.train.texts)) > 40
+    assert all(text.endswith(".") for text in told.held_out.texts)
+    assert not set(told.train.texts) & set(told.held_out.texts)
+    assert np.isfinite(told.train.condition()).all()

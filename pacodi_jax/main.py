@@ -23,7 +23,7 @@ from pacodi_jax.data import Dataset, attributes
 from pacodi_jax.errors import PacodiError, flag_mistake
 from pacodi_jax.memory import reuse_memory
 from pacodi_jax.text.encoders.interface import clean_text
-from pacodi_jax.text.encoders.vocabulary import Reading, Vocabulary, encode_request
+from pacodi_jax.text.encoders.vocabulary import encode_request
 from pacodi_jax.train import train
 
 _CONFIG = config_flags.DEFINE_config_file("config", lock_config=True)
@@ -145,10 +145,10 @@ def _sample(workdir: Path) -> None:
         print(f"{folder} holds these {count} windows already")
         return
     condition = _condition(trained, text, static)
-    if text is not None:
-        _tell_reading(Vocabulary(trained.recipe.words).read(text))
-        if config.sample.guidance == 1:
-            print("hint: --config.sample.guidance=3 does what a short text asks more surely than 1")
+    if facts["reading"] is not None:
+        _tell_reading(facts["reading"])
+    if text is not None and config.sample.guidance == 1:
+        print("hint: --config.sample.guidance=3 follows a short text more closely than 1")
     if trained.label:
         print(f"note: {trained.label}")
     written = evaluate.write_samples(
@@ -164,12 +164,12 @@ def _sample(workdir: Path) -> None:
     print("\n".join(str(path) for path in written))
 
 
-def _tell_reading(reading: Reading) -> None:
+def _tell_reading(reading: dict[str, Any]) -> None:
     """Says which words of a text are read as others, and which not at all."""
-    for written, taken in reading.corrected.items():
+    for written, taken in reading["corrected"].items():
         print(f"note: {written!r} is read as {taken!r}")
-    if reading.ignored:
-        told = ", ".join(map(repr, reading.ignored))
+    if reading["ignored"]:
+        told = ", ".join(map(repr, reading["ignored"]))
         print(f"note: not read, as no training text has them: {told}")
 
 

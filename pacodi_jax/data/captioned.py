@@ -92,12 +92,12 @@ def with_texts(
         own = phrasings * len(train)
         train, texts = _captions(train, others, phrasings, seed)
     reader = encoder.taught(texts[0])
-    validation = _attach(dataset.validation, texts[1], reader)
+    validation = _attach(dataset.validation, texts[1], reader, len(texts[1]))
     return replace(
         dataset,
         train=_attach(train, texts[0], encoder, own),
         validation=validation,
-        held_out=_attach(dataset.held_out, texts[2], reader),
+        held_out=_attach(dataset.held_out, texts[2], reader, len(texts[2])),
         recipe=replace(dataset.recipe, words=reader.words),
         report=dataset.report._replace(unread=_unread(validation, reader)),
     )
@@ -179,9 +179,7 @@ def _rehearse(
     return np.tile(rows, len(seeds)), tuple(texts)
 
 
-def _attach(
-    part: WindowSet, texts: tuple[str, ...], encoder: Encoder, own: int | None = None
-) -> Captioned:
+def _attach(part: WindowSet, texts: tuple[str, ...], encoder: Encoder, own: int) -> Captioned:
     """Gives a part its texts; rows from ``own`` on are windows that come again."""
     inherited = {field.name: getattr(part, field.name) for field in fields(part)}
     return Captioned(
@@ -189,5 +187,5 @@ def _attach(
         texts=texts,
         vectors=encoder.encode(texts),
         encoder=encoder.identity,
-        again=np.arange(len(texts)) >= (len(texts) if own is None else own),
+        again=np.arange(len(texts)) >= own,
     )

@@ -73,7 +73,7 @@ def test_words_that_mean_it_only_at_times_are_left_out(text):
     assert not Vocabulary(known).read(text).corrected
 
 
-def test_synonyms_are_words_of_captions_and_mean_what_is_measured():
+def test_synonyms_are_no_words_of_captions_and_stand_for_some():
     windows = np.random.default_rng(0).normal(size=(200, 24)).cumsum(axis=1)
     statistics = properties.fit(windows)
     texts = [caption(w, s, statistics=statistics) for s, w in enumerate(np.tile(windows, (5, 1)))]

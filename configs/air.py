@@ -15,4 +15,4 @@ from configs import common
 
 def get_config(arguments: str = "") -> ConfigDict:
     """Returns the settings; ``arguments`` as in ``configs/common.py``."""
-    return common.get_config(arguments, source="air")
+    return common.get_config(arguments, source="air", scaling="quantile")

@@ -71,7 +71,7 @@ def _data(given: dict) -> ConfigDict:
     data.protocol = "honest"  # or paper: scaled over all windows, scored on train
     data.split = "auto"  # time, series
     data.fractions = (0.8, 0.1, 0.1)  # train, validation, held-out
-    data.scaling = "standard"  # min_max, standard, robust, none
+    data.scaling = "standard"  # min_max, robust, quantile (for skewed data), none
     data.time = ()  # the time column, or date and time columns
     data.time_format = ""
     data.id = ""  # the column that tells series apart
@@ -103,7 +103,7 @@ def _diffusion() -> ConfigDict:
     diffusion.statistics = "none"  # generated, oracle (borrows real windows' level and scale)
     diffusion.parameterisation = "wiener"  # noise
     diffusion.loss = "velocity"  # noise
-    diffusion.weighting = "simple"  # elbo
+    diffusion.weighting = "angle"  # simple, elbo
     diffusion.times = "angle"  # uniform, log_snr: how training times are spread
     diffusion.stratified = True
     return diffusion
@@ -179,6 +179,7 @@ def _as_in_the_paper(config: ConfigDict) -> None:
             "statistics": "oracle",
             "parameterisation": "noise",
             "loss": "noise",
+            "weighting": "simple",
             "times": "uniform",
             "stratified": False,
         }

@@ -10,6 +10,7 @@ from typing import Any
 
 from ml_collections import ConfigDict
 
+from pacodi_jax.data.scaling import SCALINGS
 from pacodi_jax.data.statistics import MODES
 from pacodi_jax.errors import PacodiError, choose, nearest
 from pacodi_jax.models import LOSSES, MODELS, PARAMETERISATIONS, TIMES, WEIGHTINGS
@@ -23,7 +24,7 @@ from pacodi_jax.text.encoders import ENCODERS
 CHOICES: dict[str, Sequence[str]] = {
     "data.protocol": ("honest", "paper"),
     "data.split": ("auto", "time", "series"),
-    "data.scaling": ("min_max", "standard", "robust", "none"),
+    "data.scaling": tuple(SCALINGS),
     "model.name": tuple(MODELS),
     "model.interaction": tuple(INTERACTIONS),
     "model.dtype": tuple(DTYPES),

@@ -23,10 +23,11 @@ import numpy as np
 
 from pacodi_jax.checks import check_finite, is_concrete
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.spectrum import precision
+from pacodi_jax.spectrum import live, precision
 from pacodi_jax.types import Array, Key, Prediction, Quadratures
 
 FLOOR = 1e-6
+_STILL = 1e-6  # a sin 2θ that is as good as none
 
 
 class Moments(NamedTuple):
@@ -155,6 +156,19 @@ def velocity(
         moments.variance,
         precision(variance),
     )
+
+
+def pace(theta: Quadratures, variance: Quadratures) -> Quadratures:
+    """How fast each slot's own clock runs, over the mean of all live slots: 0 where V = 0.
+
+    With λ = log(α/σ), dθ/dλ = −½ sin 2θ, and a sample's z moves by u·dθ: an error of u counts only
+    while the angle of its slot moves. Where all stand still, all count alike.
+    """
+    channels = theta.real.shape[-1]
+    on = jax.tree.map(lambda w: jnp.broadcast_to(w, (w.shape[0], channels)), live(variance))
+    speed = jax.tree.map(lambda a, m: m * (jnp.sin(2 * a) + _STILL), theta, on)
+    mean = sum(x.sum() for x in speed) / sum(m.sum() for m in on)
+    return jax.tree.map(lambda x: x / mean, speed)
 
 
 def start(

@@ -21,7 +21,7 @@ _TEXTS = {
     "path": "The user's file, or a folder that holds the catalogue's.",
     "protocol": "honest or paper.",
     "split": "auto, time or series.",
-    "scaling": "min_max, standard, robust or none.",
+    "scaling": "min_max, standard, robust, quantile or none.",
     "time_format": "How text stamps are written.",
     "id": "The column that tells series apart.",
     "text": "A column of captions.",

@@ -114,7 +114,7 @@ def load(
       split: ``time`` cuts every series in time, ``series`` gives whole series to the parts;
         ``auto`` is ``series`` for ready-made windows and ``time`` otherwise.
       fractions: of train, validation and held-out; they sum to 1.
-      scaling: ``min_max``, ``standard``, ``robust`` or ``none``.
+      scaling: ``min_max``, ``standard``, ``robust``, ``quantile`` or ``none``.
       time: the time column of a table, or its date and time columns.
       time_format: how text stamps are written, if that cannot be found.
       id: the column that tells series apart.

@@ -1,29 +1,82 @@
-"""Scaling that a recipe can undo: one offset and one factor a channel, fitted on train only."""
+"""Scaling that a recipe can undo: an offset, a factor and perhaps a curve a channel, from train."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from pacodi_jax.errors import PacodiError, choose
 
 _BLOCK = 1 << 13
+_PIECES = 128  # of a curve: a share of equal values is kept to within 0.025
+
+
+class Curve(NamedTuple):
+    """A rising line of straight pieces from normal scores to a channel's values, and back.
+
+    Values that are often met exactly (a sensor's zero) are a level piece: all scores on it become
+    that value, and the value becomes the score of its middle rank. Beyond both ends the curve goes on
+    with its mean slope, so that unseen values survive the way there and back.
+
+    Attributes:
+      scores: ``(P + 1,)``, rising.
+      values: ``(P + 1,)``, not falling.
+    """
+
+    scores: np.ndarray
+    values: np.ndarray
+
+    def to_scores(self, values: np.ndarray) -> np.ndarray:
+        """Maps values ``(…)`` to scores."""
+        upper = np.interp(values, self.values, self.scores)
+        lower = -np.interp(-values, -self.values[::-1], -self.scores[::-1])
+        level = upper > lower
+        upper[level] = ndtri((ndtr(upper[level]) + ndtr(lower[level])) / 2)
+        return upper + self._beyond(values, self.values) / self._slope
+
+    def to_values(self, scores: np.ndarray) -> np.ndarray:
+        """Maps scores ``(…)`` to values."""
+        inside = np.interp(scores, self.scores, self.values)
+        return inside + self._beyond(scores, self.scores) * self._slope
+
+    @property
+    def _slope(self) -> float:
+        return float(np.ptp(self.values) / np.ptp(self.scores))
+
+    @staticmethod
+    def _beyond(x: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        return x - np.clip(x, ends[0], ends[-1])
 
 
 class Scaler(NamedTuple):
-    """``scaled = (value − offset) / factor``, a number for each of the user's C channels.
+    """``scaled = curve((value − offset) / factor)``, for each of the user's C channels.
 
     A channel that is constant in train has factor 0: it is left out of what the model sees and
     put back, with the value ``offset``, by :meth:`unscale`.
+
+    Attributes:
+      offset: ``(C,)``.
+      factor: ``(C,)``.
+      scores: ``(P + 1,)`` of all curves; empty without.
+      knots: ``(P + 1, C)``, the value of each channel at each score; empty without.
     """
 
     offset: np.ndarray
     factor: np.ndarray
+    scores: np.ndarray = np.empty(0)
+    knots: np.ndarray = np.empty(0)
 
     @property
     def live(self) -> np.ndarray:
         """``(C,)`` which channels the model sees."""
         return self.factor > 0
+
+    @property
+    def _curves(self) -> list[Curve]:
+        """One a channel that the model sees; none at all without."""
+        columns = self.knots[:, self.live].T if self.scores.size else ()
+        return [Curve(self.scores, column) for column in columns]
 
     def scale(self, values: np.ndarray) -> np.ndarray:
         """Scales ``(T, C)`` to float32 ``(T, C_live)`` in the memory of ``values``, which are lost.
@@ -35,12 +88,14 @@ class Scaler(NamedTuple):
         shape = (len(values), int(live.sum()))
         room = values.reshape(-1).view(np.float32)
         out = room[: shape[0] * shape[1]].reshape(shape)
-        offset, factor = self.offset[live], self.factor[live]
+        offset, factor, curves = self.offset[live], self.factor[live], self._curves
         for begin in range(0, len(values), _BLOCK):
             block = values[begin : begin + _BLOCK]
             block = block if live.all() else block[:, live]
             with np.errstate(over="ignore"):
                 block = (block - offset) / factor
+                for column, curve in enumerate(curves):
+                    block[:, column] = curve.to_scores(block[:, column])
                 out[begin : begin + _BLOCK] = np.where(np.isnan(block), 0, block)
         return out
 
@@ -53,6 +108,10 @@ class Scaler(NamedTuple):
                 f"windows have {windows.shape[-1]} channels; the recipe knows {int(live.sum())}"
             )
         out = np.empty((*windows.shape[:-1], len(live)))
+        curves = self._curves
+        if curves:
+            columns = (c.to_values(windows[..., i]) for i, c in enumerate(curves))
+            windows = np.stack(list(columns), axis=-1)
         out[...] = self.offset
         out[..., live] += windows * self.factor[live]
         return out
@@ -77,13 +136,22 @@ def _none(column: np.ndarray) -> tuple[float, float]:
 
 
 #: ``min_max`` to [−1, 1]; ``standard`` to mean 0 and deviation 1; ``robust`` to the median at 0 and
-#: the middle 90 % in about [−1, 1], for spiky data; ``none`` leaves values as they are.
+#: the middle 90 % in about [−1, 1], for spiky data; ``quantile`` to a normal law by a curve, for
+#: skewed data; ``none`` leaves values as they are.
 SCALINGS: dict[str, Callable[[np.ndarray], tuple[float, float]]] = {
     "min_max": _min_max,
     "standard": _standard,
     "robust": _robust,
+    "quantile": _standard,
     "none": _none,
 }
+_CURVED = ("quantile",)
+
+
+def _knots(column: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """The values at these normal scores; the least and the greatest at the ends."""
+    inner = np.quantile(column, ndtr(scores[1:-1]))
+    return np.array([column.min(), *inner, column.max()], np.float64)
 
 
 def fit(values: np.ndarray, rows: np.ndarray, scaling: str, names: tuple[str, ...]) -> Scaler:
@@ -104,7 +172,10 @@ def fit(values: np.ndarray, rows: np.ndarray, scaling: str, names: tuple[str, ..
     measure = choose("scaling", scaling, SCALINGS)
     first, last = int(rows.argmax()), len(rows) - int(rows[::-1].argmax())
     within = slice(first, last) if rows[first:last].all() else rows
-    offsets, factors = [], []
+    # Half a row lies beyond the first and the last score: as far out as so many normal draws go.
+    end = float(-ndtri(0.5 / rows.sum()))
+    scores = np.linspace(-end, end, _PIECES + 1) if scaling in _CURVED else np.empty(0)
+    offsets, factors, knots = [], [], []
     for name, column in zip(names, values.T, strict=True):
         seen = np.ascontiguousarray(column[within])
         holes = np.isnan(seen)
@@ -120,6 +191,8 @@ def fit(values: np.ndarray, rows: np.ndarray, scaling: str, names: tuple[str, ..
             raise PacodiError(f"column {name!r} spans too wide a range; rescale it")
         offsets.append(offset)
         factors.append(factor)
+        if scores.size:
+            knots.append(_knots((seen - offset) / (factor or 1.0), scores))
     if not any(factors):
         raise PacodiError(f"every channel is constant in the training part: {', '.join(names)}")
-    return Scaler(np.array(offsets), np.array(factors))
+    return Scaler(np.array(offsets), np.array(factors), scores, np.array(knots).T)

@@ -47,7 +47,7 @@ class Settings(NamedTuple):
     statistics: str = "none"
     parameterisation: str = "wiener"
     loss: str = "velocity"
-    weighting: str = "simple"
+    weighting: str = "angle"
     times: str = "angle"
     stratified: bool = True
 

@@ -23,7 +23,7 @@ from pacodi_jax.wiener import Moments
 
 PARAMETERISATIONS = ("wiener", "noise")
 LOSSES = ("velocity", "noise")
-WEIGHTINGS = ("simple", "elbo")
+WEIGHTINGS = ("angle", "simple", "elbo")
 _DONOR = 0xD0  # folded into a window's key for its donor; its draw splits the same key in two
 
 
@@ -35,7 +35,7 @@ class Process(NamedTuple):
       moments: of the training spectra.
       parameterisation: ``wiener`` (the network maps z to the velocity) or ``noise`` (x to ε).
       loss: ``velocity`` or ``noise``.
-      weighting: ``simple`` (1) or ``elbo``.
+      weighting: ``angle`` (a slot by the speed of its own clock), ``simple`` (1) or ``elbo``.
       times: draws the training times.
       discrete_steps: T for DDPM, None for continuous time.
     """
@@ -158,14 +158,18 @@ class SpectralDiffusion:
         self, kind: str, output: Quadratures, inputs: Quadratures, truth: Prediction, t: Array
     ) -> Array:
         alpha, sigma, moments, variance = self._coordinates(t)
+        theta = wiener.angle(alpha, sigma, moments, variance)
         if kind == "velocity":
-            theta = wiener.angle(alpha, sigma, moments, variance)
-            target = wiener.velocity(truth, theta, moments, variance)
-            loss = diffusion.slot_loss(output, target, variance)
+            pair = output, wiener.velocity(truth, theta, moments, variance)
+            measure = diffusion.slot_loss
         else:
-            predicted = self._prediction(output, inputs, t).noise
-            loss = diffusion.noise_loss(predicted, truth.noise, variance)
-        if self.process.weighting == "simple":
+            pair = self._prediction(output, inputs, t).noise, truth.noise
+            measure = diffusion.noise_loss
+        if self.process.weighting == "angle":
+            pace = wiener.pace(theta, variance)
+            pair = tuple(jax.tree.map(lambda x, w: jnp.sqrt(w) * x, x, pace) for x in pair)
+        loss = measure(*pair, variance)
+        if self.process.weighting != "elbo":
             return loss
         steps = self.process.discrete_steps
         before = None if steps is None else t - 1 / steps

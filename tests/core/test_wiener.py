@@ -199,3 +199,27 @@ def test_dead_slots_stay_at_the_mean_and_live_statistic_slots_move(x64):
         np.testing.assert_array_equal(
             np.asarray(back.imag)[dead], np.asarray(moments.mean.imag)[dead]
         )
+
+
+@pytest.mark.parametrize("length", [8, 9])
+def test_pace_is_the_speed_of_each_clock_in_log_snr(x64, length):
+    """dθ/dλ by differences in λ = log(α/σ) of the schedule's own α and σ, over the live mean."""
+    _, _, (_, _, moments, law) = _case(length, 0.3)
+
+    def theta(log_snr: float) -> Quadratures:
+        sigma = jnp.sqrt(jax.nn.sigmoid(-2 * log_snr))
+        return wiener.angle(jnp.sqrt(1 - sigma**2), sigma, moments, law)
+
+    here, step = 0.4, 1e-5
+    pair = theta(here + step), theta(here - step)
+    speed = jax.tree.map(lambda a, b: jnp.abs(a - b) / (2 * step), *pair)
+    live = spectrum.live(law)
+    slots = sum(float(m.sum()) for m in live) * speed.real.shape[1]
+    mean = sum(float(x.sum()) for x in speed) / slots
+    _assert_close(wiener.pace(theta(here), law), jax.tree.map(lambda x: x / mean, speed), 1e-4)
+
+
+def test_pace_is_one_where_every_clock_stands_still(x64):
+    _, _, (_, _, moments, law) = _case(8, 0.3)
+    pace = wiener.pace(wiener.angle(jnp.zeros(()), jnp.ones(()), moments, law), law)
+    _assert_close(pace, jax.tree.map(lambda m: jnp.tile(m, 2), spectrum.live(law)), 1e-6)

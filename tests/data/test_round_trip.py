@@ -18,7 +18,7 @@ def _rows_of(found, part, index):
     return slice(start, start + found.recipe.length)
 
 
-@pytest.mark.parametrize("scaling", ["min_max", "standard", "robust"])
+@pytest.mark.parametrize("scaling", ["min_max", "standard", "robust", "quantile"])
 @pytest.mark.parametrize("name", ["etth1", "exchange", "air", "stocks"])
 def test_every_public_data_set_comes_back(data_dir, name, scaling):
     entry = catalogue.CATALOGUE[name]

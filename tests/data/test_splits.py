@@ -27,7 +27,7 @@ def _table(seed: int, lengths: list[int], holes: float) -> pd.DataFrame:
     window=st.integers(2, 6),
     stride=st.integers(1, 4),
     holes=st.sampled_from([0.0, 0.02, 0.06]),
-    scaling=st.sampled_from(["min_max", "standard", "robust"]),
+    scaling=st.sampled_from(["min_max", "standard", "robust", "quantile"]),
 )
 def test_no_value_after_train_reaches_a_scaler_or_a_training_window(
     tmp_path_factory, seed, lengths, window, stride, holes, scaling
@@ -167,7 +167,7 @@ def test_the_fingerprint_knows_values_and_options(tmp_path):
     assert data.load("table", path=path, length=10).fingerprint != first
 
 
-@pytest.mark.parametrize("scaling", ["min_max", "standard", "robust", "none"])
+@pytest.mark.parametrize("scaling", ["min_max", "standard", "robust", "quantile", "none"])
 def test_scaled_windows_come_back_to_float32_precision(tmp_path, scaling):
     values = np.random.default_rng(0).gamma(0.3, 50, size=(300, 4))
     np.save(tmp_path / "t.npy", values)

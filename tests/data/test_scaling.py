@@ -1,0 +1,78 @@
+"""The curve of ``scaling=quantile``: normal scores for any channel, and the way back."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from pacodi_jax import data
+from pacodi_jax.data import scaling
+from pacodi_jax.data.recipe import Recipe
+
+
+def _fit(*columns):
+    values = np.stack(columns, axis=1)
+    scaler = scaling.fit(values, np.ones(len(values), bool), "quantile", ("a", "b")[: len(columns)])
+    return scaler, values
+
+
+def test_a_skewed_channel_becomes_a_normal_one():
+    normal = np.random.default_rng(0).normal(size=4000)
+    scaler, values = _fit(np.exp(normal))
+    scores = scaler.scale(values.copy())[:, 0]
+    assert np.abs(scores - normal)[np.abs(normal) < 2.5].max() < 0.15
+    assert scores.mean() == pytest.approx(0, abs=0.03)
+    assert scores.std() == pytest.approx(1, abs=0.03)
+
+
+def test_scores_keep_the_order_and_draws_keep_the_range():
+    rng = np.random.default_rng(1)
+    scaler, values = _fit(rng.gamma(0.3, 50, size=4000), rng.uniform(size=4000))
+    scores = scaler.scale(values.copy())
+    for column in range(2):
+        order = np.argsort(values[:, column])
+        assert (np.diff(scores[order, column]) >= 0).all()
+    end = scaler.scores[-1]
+    drawn = scaler.unscale(np.clip(rng.normal(size=(50, 24, 2)), -end, end))
+    assert (drawn >= values.min(0)).all()
+    assert (drawn <= values.max(0)).all()
+
+
+def test_a_value_that_half_the_rows_share_comes_back_exactly():
+    rng = np.random.default_rng(2)
+    half = np.where(np.arange(4000) % 2, rng.uniform(1, 2, 4000), 0.0)
+    scaler, values = _fit(half)
+    scores = scaler.scale(values.copy())[:, 0]
+    assert ndtr(scores[0]) == pytest.approx(0.25, abs=0.03)  # its middle rank
+    draws = scaler.unscale(rng.normal(size=(4000, 1, 1))).ravel()
+    assert (draws == 0).mean() == pytest.approx(0.5, abs=0.05)
+
+
+def test_values_beyond_train_survive_the_way_there_and_back():
+    scaler, values = _fit(np.random.default_rng(3).gamma(2, size=4000))
+    far = np.array([[-30.0], [0.0], [500.0]])
+    back = scaler.unscale(scaler.scale(far.copy())[None])[0]
+    np.testing.assert_allclose(back, far, atol=1e-4)
+
+
+def test_constant_channels_stay_out_beside_curved_ones():
+    scaler, values = _fit(np.full(4000, 7.0), np.random.default_rng(4).gamma(2, size=4000))
+    assert scaler.live.tolist() == [False, True]
+    back = scaler.unscale(scaler.scale(values.copy())[None])[0]
+    np.testing.assert_allclose(back, values, atol=1e-5)
+
+
+def test_a_recipe_keeps_the_curve_and_an_older_one_has_none(tmp_path):
+    np.save(tmp_path / "t.npy", np.random.default_rng(5).gamma(0.5, size=(300, 2)))
+    recipes = {
+        name: data.load("table", path=tmp_path / "t.npy", length=8, scaling=name).recipe
+        for name in ("quantile", "standard")
+    }
+    windows = np.random.default_rng(6).normal(size=(3, 8, 2))
+    again = Recipe.from_json(recipes["quantile"].to_json())
+    np.testing.assert_array_equal(again.unscale(windows), recipes["quantile"].unscale(windows))
+    older = json.loads(recipes["standard"].to_json())
+    older["scaler"] = {k: older["scaler"][k] for k in ("offset", "factor")}
+    again = Recipe.from_json(json.dumps(older))
+    np.testing.assert_array_equal(again.unscale(windows), recipes["standard"].unscale(windows))

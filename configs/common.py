@@ -103,7 +103,7 @@ def _diffusion() -> ConfigDict:
     diffusion.statistics = "none"  # generated, oracle (borrows real windows' level and scale)
     diffusion.parameterisation = "wiener"  # noise
     diffusion.loss = "velocity"  # noise
-    diffusion.weighting = "angle"  # simple, elbo
+    diffusion.weighting = "simple"  # angle (a slot by the speed of its own clock), elbo
     diffusion.times = "angle"  # uniform, log_snr: how training times are spread
     diffusion.stratified = True
     return diffusion
@@ -179,7 +179,6 @@ def _as_in_the_paper(config: ConfigDict) -> None:
             "statistics": "oracle",
             "parameterisation": "noise",
             "loss": "noise",
-            "weighting": "simple",
             "times": "uniform",
             "stratified": False,
         }

@@ -16,8 +16,8 @@ class Curve(NamedTuple):
     """A rising line of straight pieces from normal scores to a channel's values, and back.
 
     Values that are often met exactly (a sensor's zero) are a level piece: all scores on it become
-    that value, and the value becomes the score of its middle rank. Beyond both ends the curve goes on
-    with its mean slope, so that unseen values survive the way there and back.
+    that value, and the value becomes the score of its middle rank. Beyond both ends the curve goes
+    on with its mean slope, so that unseen values survive the way there and back.
 
     Attributes:
       scores: ``(P + 1,)``, rising.

@@ -47,7 +47,7 @@ class Settings(NamedTuple):
     statistics: str = "none"
     parameterisation: str = "wiener"
     loss: str = "velocity"
-    weighting: str = "angle"
+    weighting: str = "simple"
     times: str = "angle"
     stratified: bool = True
 

@@ -23,7 +23,7 @@ from pacodi_jax.wiener import Moments
 
 PARAMETERISATIONS = ("wiener", "noise")
 LOSSES = ("velocity", "noise")
-WEIGHTINGS = ("angle", "simple", "elbo")
+WEIGHTINGS = ("simple", "angle", "elbo")
 _DONOR = 0xD0  # folded into a window's key for its donor; its draw splits the same key in two
 
 
@@ -35,7 +35,7 @@ class Process(NamedTuple):
       moments: of the training spectra.
       parameterisation: ``wiener`` (the network maps z to the velocity) or ``noise`` (x to ε).
       loss: ``velocity`` or ``noise``.
-      weighting: ``angle`` (a slot by the speed of its own clock), ``simple`` (1) or ``elbo``.
+      weighting: ``simple`` (1), ``angle`` (a slot by the speed of its own clock) or ``elbo``.
       times: draws the training times.
       discrete_steps: T for DDPM, None for continuous time.
     """
@@ -159,16 +159,15 @@ class SpectralDiffusion:
     ) -> Array:
         alpha, sigma, moments, variance = self._coordinates(t)
         theta = wiener.angle(alpha, sigma, moments, variance)
-        if kind == "velocity":
+        velocity = kind == "velocity"
+        if velocity:
             pair = output, wiener.velocity(truth, theta, moments, variance)
-            measure = diffusion.slot_loss
         else:
             pair = self._prediction(output, inputs, t).noise, truth.noise
-            measure = diffusion.noise_loss
         if self.process.weighting == "angle":
-            pace = wiener.pace(theta, variance)
-            pair = tuple(jax.tree.map(lambda x, w: jnp.sqrt(w) * x, x, pace) for x in pair)
-        loss = measure(*pair, variance)
+            roots = jax.tree.map(jnp.sqrt, wiener.pace(theta, variance))
+            pair = tuple(jax.tree.map(jnp.multiply, part, roots) for part in pair)
+        loss = (diffusion.slot_loss if velocity else diffusion.noise_loss)(*pair, variance)
         if self.process.weighting != "elbo":
             return loss
         steps = self.process.discrete_steps

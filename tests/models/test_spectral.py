@@ -8,8 +8,9 @@ import numpy as np
 import optax
 import pytest
 
-from pacodi_jax import models
+from pacodi_jax import models, spectrum, wiener
 from pacodi_jax.solvers import SOLVERS
+from pacodi_jax.types import Prediction
 from tests.models import small
 
 COMBINATIONS = [
@@ -19,6 +20,8 @@ COMBINATIONS = [
     ("pacodi", {"variant": "ddpm", "schedule": "cosine", "weighting": "elbo", "loss": "noise"}),
     ("temporal", {"parameterisation": "noise", "loss": "noise", "times": "log_snr"}),
     ("monolithic", {"stratified": False, "times": "uniform"}),
+    ("pacodi", {"statistics": "generated", "weighting": "angle"}),
+    ("temporal", {"weighting": "angle", "loss": "noise"}),
 ]
 
 
@@ -42,6 +45,27 @@ def test_the_diagonal_gaussian_loses_one_a_slot_by_velocity_and_less_by_noise(st
     model = small.silent(small.build(statistics=statistics, loss=loss))
     value = jax.jit(model.loss)({}, jax.random.key(1), small.batch(64))
     assert (0.8 < float(value) < 1.2) if loss == "velocity" else (0 < float(value) < 0.8)
+
+
+@pytest.mark.parametrize("statistics", ["none", "generated"])
+def test_angle_weights_count_each_slot_by_its_clock(statistics):
+    """A guess that is wrong by 1 in one slot alone costs that slot's pace over all live slots."""
+    model = small.build(statistics=statistics, weighting="angle")
+    clean = jax.vmap(model.statistics.encode)(small.batch().windows)
+    clean, t = jax.tree.map(lambda x: x[0], clean), jnp.asarray(0.3)
+    coordinates = (model.process.schedule.alpha(t), model.process.schedule.sigma(t))
+    moments, law = model.process.moments, model.statistics.variance
+    theta = wiener.angle(*coordinates, moments, law)
+    zeros = jax.tree.map(jnp.zeros_like, clean)
+    truth = Prediction(zeros, clean)
+    right = wiener.velocity(truth, theta, moments, law)
+    wrong = right._replace(real=right.real.at[2, 1].add(1.0))
+    slots = sum(float(x.sum()) for x in spectrum.live(law)) * clean.real.shape[1]
+    costs = [float(model._example_loss("velocity", x, zeros, truth, t)) for x in (right, wrong)]
+    assert costs[0] == pytest.approx(0, abs=1e-9)
+    pace = float(wiener.pace(theta, law).real[2, 1])
+    assert costs[1] == pytest.approx(pace / slots, rel=1e-4)
+    assert abs(pace - 1) > 0.01
 
 
 def test_a_silent_noise_network_loses_one_a_slot():

@@ -32,6 +32,9 @@ MODELS = {
     "temporal": "temporal DiT",
     "monolithic": "monolithic",
 }
+BUDGETS = ("short", "final", "long")
+#: What two runs must share to be compared.
+SHARED = ("learning_rate", "weighting", "scaling")
 Record = dict[str, Any]
 
 
@@ -128,7 +131,7 @@ def verdicts(records: list[Record], paper: Record) -> str:
         )
         if not own:
             continue
-        best = max(own, key=lambda r: r["model"]["steps"])
+        best = max(pick(own, budget="final") or own, key=lambda r: r["model"]["steps"])
         for name, metric in PAPER_SCORES.items():
             found = score(best, name)
             told = paper[data]["24"][name]
@@ -154,7 +157,7 @@ def against(records: list[Record], rival: str, names: dict[str, str]) -> str:
     """PaCoDi beside a rival of the same budget: SDE, L = 24, honest; who is clearly better."""
     wanted = {"length": 24, "variant": "sde", "protocol": "honest", "seed": 0}
     rows = []
-    for budget_, data in product(("short", "final"), SETS):
+    for budget_, data in product(BUDGETS, SETS):
         pair = [
             pick(records, data=data, model=model, budget=budget_, **wanted)
             for model in ("pacodi", rival)
@@ -162,6 +165,8 @@ def against(records: list[Record], rival: str, names: dict[str, str]) -> str:
         if not all(pair):
             continue
         own, other = (found[0] for found in pair)
+        if any(own[name] != other[name] for name in SHARED):
+            continue
         steps = " and ".join(dict.fromkeys(f"{r['model']['steps']:,}" for r in (own, other)))
         for name, metric in names.items():
             ours, theirs = score(own, name), score(other, name)
@@ -187,7 +192,8 @@ def memorisation(records: list[Record]) -> str:
             *(f"{r['memorisation'][k]:.4f}" for k in ("synthetic", "train_apart", "held_out")),
             f"{r['memorisation']['ratio']:.2f}",
         ]
-        for r in pick(records, model="pacodi", length=24, protocol="honest")
+        for model in ("pacodi", "temporal")
+        for r in pick(records, model=model, length=24, protocol="honest")
     ]
     head = ["", "synthetic", "train, at least L apart", "held-out", "synthetic / train"]
     return table(head, rows)
@@ -200,6 +206,8 @@ def budget(records: list[Record]) -> str:
             f"`{r['name']}`",
             f"{r['model']['steps']:,}",
             f"{r['learning_rate']:g}",
+            r["weighting"],
+            r["scaling"],
             f"{r['windows_per_second']:,.0f}",
             f"{r['training_minutes']:.1f}",
             f"{r['peak_megabytes'] / 1e3:.1f} GB",
@@ -208,8 +216,8 @@ def budget(records: list[Record]) -> str:
         ]
         for r in records
     ]
-    head = ["cell", "steps", "rate", "windows/s", "minutes", "peak", "cores", "validation loss"]
-    return table(head, rows)
+    head = ["cell", "steps", "rate", "weights", "scaling", "windows/s", "minutes", "peak", "cores"]
+    return table([*head, "validation loss"], rows)
 
 
 def few_steps(folder: Path) -> str:

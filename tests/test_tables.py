@@ -77,7 +77,7 @@ def made_record(tables, cell, value):
         "command": cell.said,
         "machine": {"cores": 2},
         "windows_per_second": 1000.0,
-        "learning_rate": 3e-3,
+        **cell.defaults,
         "training_minutes": 1.0,
         "peak_megabytes": 900,
         "validation": 0.8,
@@ -123,9 +123,14 @@ def test_the_page_says_who_is_lower_and_whether_clearly(tables):
     cells = [c for c in tables.grid() if c.length == 24 and c.model in ("pacodi", "temporal")]
     records = [made_record(tables, c, 0.1 if c.model == "temporal" else 0.5) for c in cells]
     told = page.against(records, "temporal", page.FIRST)
-    assert told.count("clearly **temporal DiT**") == 8
-    assert told.count("8,000 steps |") == 4
+    assert told.count("clearly **temporal DiT**") == 9
+    assert told.count(" 8,000 steps |") == 4
     assert told.count("40,000 and 56,000 steps |") == 4
+    assert told.count("80,000 and 136,000 steps |") == 1
+    for record in records:
+        if record["cell"]["model"] == "temporal":
+            record["learning_rate"] = 1.4e-3
+    assert page.against(records, "temporal", page.FIRST) == ""
 
 
 def test_few_steps_are_measured_against_the_long_baseline():
@@ -147,13 +152,14 @@ def test_few_steps_are_measured_against_the_long_baseline():
     assert "above the interval" in page.baseline("ETTh1", points)
 
 
-def test_a_cell_is_done_only_by_its_own_command_and_rate(tables, tmp_path, monkeypatch):
+def test_a_cell_is_done_only_by_its_own_command_and_defaults(tables, tmp_path, monkeypatch):
     cell = tables.grid()[0]
     monkeypatch.setattr(tables, "RESULTS", tmp_path)
     assert not cell.done
-    own = {"command": cell.said, "learning_rate": cell.learning_rate}
+    own = {"command": cell.said, **cell.defaults}
     cell.result.write_text(json.dumps(own))
     assert cell.done
-    for other in ({"command": cell.said + " --config.train.steps=1"}, {"learning_rate": 1.0}):
+    longer = {"command": cell.said + " --config.train.steps=1"}
+    for other in (longer, {"learning_rate": 1.0}, {"weighting": "elbo"}, {"scaling": "robust"}):
         cell.result.write_text(json.dumps(own | other))
         assert not cell.done

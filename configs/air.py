@@ -17,6 +17,5 @@ def get_config(arguments: str = "") -> ConfigDict:
     """Returns the settings; ``arguments`` as in ``configs/common.py``."""
     config = common.get_config(arguments, source="air")
     if config.data.protocol == "honest":  # what measures best here: docs/results.md, Levers
-        config.data.scaling = "quantile"
         config.diffusion.weighting = "angle"
     return config

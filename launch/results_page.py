@@ -32,7 +32,7 @@ MODELS = {
     "temporal": "temporal DiT",
     "monolithic": "monolithic",
 }
-BUDGETS = ("short", "final", "long")
+BUDGETS = ("short", "final")
 #: What two runs must share to be compared.
 SHARED = ("learning_rate", "weighting", "scaling")
 Record = dict[str, Any]

@@ -145,7 +145,6 @@ def grid(seeds: int = 1) -> list[Cell]:
         for model in ("pacodi", "temporal", "decoupled")
         for data in sets
     ]
-    finals += [Cell("air", 24, model, "sde", "honest", "long") for model in ("pacodi", "temporal")]
     kinds = [
         ("pacodi", "sde"),
         ("temporal", "sde"),

@@ -15,7 +15,4 @@ from configs import common
 
 def get_config(arguments: str = "") -> ConfigDict:
     """Returns the settings; ``arguments`` as in ``configs/common.py``."""
-    config = common.get_config(arguments, source="air")
-    if config.data.protocol == "honest":  # what measures best here: docs/results.md, Levers
-        config.diffusion.weighting = "angle"
-    return config
+    return common.get_config(arguments, source="air")

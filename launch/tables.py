@@ -30,10 +30,9 @@ RUNS = ROOT / "runs" / "tables"
 #: What a budget buys: training steps, and complete runs of every score.
 STEPS = {"short": 8_000, "final": 40_000}
 SEEDS = {"short": 3, "final": 5}
-#: All have PaCoDi's steps, but for long runs of the temporal network, which have its minutes: the
-#: steps that it takes on one core in the time of one of PaCoDi's, at L = 24. Sittings differ (1.4
-#: to 1.7); the page has the minutes of every run.
-PACE = {"temporal": 1.4}
+#: Rivals have PaCoDi's minutes: the steps that they take on one core in the time of one of PaCoDi's
+#: at L = 24 (sittings differ; the page has the minutes of every run). Ablations have its steps.
+PACE = {"temporal": 1.4, "monolithic": 4.0}
 
 #: What tells a model's cells apart from PaCoDi's: config arguments and overrides.
 MODELS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -75,8 +74,7 @@ class Cell(NamedTuple):
     @property
     def steps(self) -> int:
         """The training steps of its budget."""
-        pace = PACE.get(self.model, 1.0) if self.budget == "final" else 1.0
-        return round(pace * STEPS[self.budget])
+        return round(PACE.get(self.model, 1.0) * STEPS[self.budget])
 
     @property
     def command(self) -> list[str]:
@@ -148,10 +146,11 @@ def grid(seeds: int = 1) -> list[Cell]:
     kinds = [
         ("pacodi", "sde"),
         ("temporal", "sde"),
-        ("concatenated", "sde"),
+        ("decoupled", "sde"),
         ("monolithic", "sde"),
         ("pacodi", "ddpm"),
         ("temporal", "ddpm"),
+        ("concatenated", "sde"),
     ]
     short = [Cell(data, 24, *kind, "honest", "short") for kind in kinds for data in sets]
     short += [

@@ -27,7 +27,6 @@ FIRST = {"context_fid_v1": "Context-FID"}
 ABLATION = PAPER_SCORES | {"phase_coherence_v1": "Phase coherence"}
 MODELS = {
     "pacodi": "PaCoDi",
-    "concatenated": "concatenated only",
     "decoupled": "decoupled",
     "temporal": "temporal DiT",
     "monolithic": "monolithic",
@@ -288,7 +287,6 @@ def page(records: list[Record], paper: Record, parts: Path) -> str:
         "temporal": against(records, "temporal", FIRST),
         "monolithic": against(records, "monolithic", FIRST),
         "ablation": against(records, "decoupled", ABLATION),
-        "concatenated": against(records, "concatenated", ABLATION),
     }
     for length in (24, 64):
         for split in ("train", "held_out"):

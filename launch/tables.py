@@ -37,7 +37,6 @@ PACE = {"temporal": 1.4, "monolithic": 4.0}
 #: What tells a model's cells apart from PaCoDi's: config arguments and overrides.
 MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "pacodi": ("", {}),
-    "concatenated": ("", {"model.interaction": "iso_flops"}),
     "decoupled": ("", {"model.interaction": "none"}),
     "temporal": ("model=temporal", {}),
     "monolithic": ("model=monolithic", {}),
@@ -150,7 +149,6 @@ def grid(seeds: int = 1) -> list[Cell]:
         ("monolithic", "sde"),
         ("pacodi", "ddpm"),
         ("temporal", "ddpm"),
-        ("concatenated", "sde"),
     ]
     short = [Cell(data, 24, *kind, "honest", "short") for kind in kinds for data in sets]
     short += [
@@ -192,6 +190,8 @@ def kept(scores: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def keep_samples(cell: Cell, workdir: Path) -> None:
     """Keeps a few synthetic windows, in the data's units, for notebooks/quality.ipynb."""
+    if cell != Cell(cell.data, 24, "pacodi", "sde", "honest", "final"):
+        return
     folder = RESULTS / "samples"
     folder.mkdir(parents=True, exist_ok=True)
     np.save(folder / f"{cell.name}.npy", np.load(workdir / "samples" / "samples.npy")[:32])

@@ -4,7 +4,7 @@ import flax.linen as nn
 import jax.numpy as jnp
 
 from pacodi_jax.networks import choices
-from pacodi_jax.networks.blocks import INTERACTIONS, Branches, over_branches, stacked
+from pacodi_jax.networks.blocks import Branches, over_branches, stacked
 from pacodi_jax.networks.checks import (
     DTYPES,
     both,
@@ -33,8 +33,7 @@ class DualBranch(nn.Module):
       heads: attention heads; must divide the width.
       patch_size: bins a token.
       interaction: ``paper`` (MLPs of hidden width 2D, fed both branches), ``iso_flops`` (the same
-        with 4D/3), ``time`` (with 2D/3, and an MLP over time steps; the branches start alike) or
-        ``none`` (decoupled).
+        with 4D/3), ``time`` (with 2D/3, and an MLP over time steps) or ``none`` (decoupled).
       length: L, of the windows, on whose time steps ``time`` works; K bins do not tell it. 0 stands
         for 2K − 1 or a few more; so it is with patches, whose index is transformed instead.
       condition_width: E, of the condition vector; 0 for none.
@@ -187,8 +186,7 @@ def _transform(
     slots, features = states[0].shape[1:]
     states = tuple(jnp.where(on > 0, x, 0.0) for x, on in zip(states, live, strict=True))
     patches = tuple(to_patches(x, network.patch_size) for x in states)
-    alike = INTERACTIONS[interaction].alike
-    tokens = over_branches(Embed(network.width, dtype, name="embed"), patches, alike=alike)
+    tokens = over_branches(Embed(network.width, dtype, name="embed"), patches)
     unroll = network.unroll or choices.unroll(network.depth, network.remat)
     blocks = stacked(network.depth, network.remat, unroll)(
         network.heads,
@@ -200,7 +198,7 @@ def _transform(
     )
     tokens, _ = blocks(tokens, code)
     project = Project(patches[0].shape[-1], name="project")
-    patches = over_branches(project, tokens, (code,) * len(tokens), alike=alike)
+    patches = over_branches(project, tokens, (code,) * len(tokens))
     outputs = (x.reshape(x.shape[0], -1, features)[:, :slots] for x in patches)
     return tuple(jnp.where(on > 0, x, 0.0) for x, on in zip(outputs, live, strict=True))
 

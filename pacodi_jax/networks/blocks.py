@@ -34,34 +34,27 @@ class Interaction(NamedTuple):
       shared: whether each branch's MLP is fed the tokens of both.
       hidden: hidden width of a branch's MLP, from the width of a token.
       steps: hidden width of the MLP over time steps; 0 for none.
-      alike: whether the branches start from the same weights. A linear map of both quadratures
-        alike is one of the window, step by step; with weights of their own, what the branches say
-        of step m holds as much of step −m.
     """
 
     shared: bool
     hidden: Callable[[int], int]
     steps: Callable[[int], int]
-    alike: bool
 
 
 INTERACTIONS = {
-    "time": Interaction(
-        True, lambda width: _eights(2 * width / 3), lambda width: 3 * width // 2, True
-    ),
-    "iso_flops": Interaction(True, iso_flops_width, lambda width: 0, False),
-    "paper": Interaction(True, lambda width: 2 * width, lambda width: 0, False),
-    "none": Interaction(False, lambda width: 2 * width, lambda width: 0, False),
+    "time": Interaction(True, lambda width: _eights(2 * width / 3), lambda width: 3 * width // 2),
+    "iso_flops": Interaction(True, iso_flops_width, lambda width: 0),
+    "paper": Interaction(True, lambda width: 2 * width, lambda width: 0),
+    "none": Interaction(False, lambda width: 2 * width, lambda width: 0),
 }
 
 
-def over_branches(module: nn.Module, *arguments: Branches, alike: bool) -> tuple[Any, ...]:
+def over_branches(module: nn.Module, *arguments: Branches) -> tuple[Any, ...]:
     """Maps a module of one branch over all; its parameters have a leading branch axis.
 
     Args:
       module: what one branch does, as a submodule of the caller.
       *arguments: each with one array a branch.
-      alike: whether all branches start from the same weights.
 
     Returns:
       One result of the module a branch.
@@ -71,7 +64,7 @@ def over_branches(module: nn.Module, *arguments: Branches, alike: bool) -> tuple
         mapped = nn.vmap(
             lambda one, *inputs: one(*inputs),
             variable_axes={"params": 0},
-            split_rngs={"params": not alike},
+            split_rngs={"params": True},
         )
         result = mapped(module, *(jnp.stack(argument) for argument in arguments))
         return tuple(_pick(result, i) for i in range(count))
@@ -198,7 +191,7 @@ class Block(nn.Module):
         """Maps each branch's ``(B, N, D)``; the second result is what ``nn.scan`` asks for."""
         kind, width = INTERACTIONS[self.interaction], tokens[0].shape[-1]
         attention = Attention(self.heads, self.form, self.dtype, name="attention")
-        attended = over_branches(attention, tokens, (code,) * len(tokens), alike=kind.alike)
+        attended = over_branches(attention, tokens, (code,) * len(tokens))
         tokens, inputs, gates = zip(*attended, strict=True)
         if kind.steps(width):
             stepwise = Stepwise(kind.steps(width), self.length, self.dtype, name="stepwise")
@@ -207,7 +200,7 @@ class Block(nn.Module):
         if kind.shared:
             inputs = (jnp.concatenate(inputs, axis=-1),) * len(tokens)
         mlp = FeedForward(kind.hidden(width), self.dtype, name="mlp")
-        return over_branches(mlp, tokens, inputs, gates, alike=kind.alike), None
+        return over_branches(mlp, tokens, inputs, gates), None
 
 
 def stacked(depth: int, remat: bool, unroll: int) -> Callable[..., nn.Module]:

@@ -38,10 +38,10 @@ Record = dict[str, Any]
 
 
 def read(folder: Path) -> list[Record]:
-    """The cells that were scored, in the order of their names."""
+    """The cells that were scored, in the order of their names: first seeds before further ones."""
     return [
         record | {"name": path.stem}
-        for path in sorted(folder.glob("*.json"))
+        for path in sorted(folder.glob("*.json"), key=lambda path: path.stem)
         if "cell" in (record := json.loads(path.read_text()))
     ]
 
@@ -75,28 +75,22 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 def kinds(records: list[Record]) -> list[dict[str, Any]]:
     """What the rows of a table are: every model, variant, protocol and budget that was run."""
     order = list(MODELS)
-    found = {
-        (
-            r["cell"]["protocol"],
-            -r["model"]["steps"],
-            order.index(r["cell"]["model"]),
-            r["cell"]["variant"],
-            r["cell"]["budget"],
-            r["cell"]["seed"],
-        )
-        for r in records
-    }
-    return [
-        {"protocol": p, "model": order[m], "variant": v, "budget": b, "seed": s}
-        for p, _, m, v, b, s in sorted(found)
-    ]
+    steps: dict[tuple[Any, ...], int] = {}
+    for r in records:
+        cell = r["cell"]
+        kind = (cell["protocol"], cell["model"], cell["variant"], cell["budget"], cell["seed"])
+        steps[kind] = max(steps.get(kind, 0), r["model"]["steps"])
+    names = ("protocol", "model", "variant", "budget", "seed")
+    rows = sorted(steps, key=lambda k: (k[0], -steps[k], order.index(k[1]), *k[2:]))
+    return [dict(zip(names, kind, strict=True)) for kind in rows]
 
 
-def label(kind: dict[str, Any], steps: int) -> str:
+def label(kind: dict[str, Any], steps: set[int]) -> str:
     """A row's name."""
+    told = " or ".join(f"{number_:,}" for number_ in sorted(steps))
     protocol = "" if kind["protocol"] == "honest" else ", **paper protocol**"
     seed = f", seed {kind['seed']}" if kind["seed"] else ""
-    return f"{MODELS[kind['model']]} {kind['variant'].upper()}, {steps:,} steps{protocol}{seed}"
+    return f"{MODELS[kind['model']]} {kind['variant'].upper()}, {told} steps{protocol}{seed}"
 
 
 def cells(records: list[Record], length: int, name: str, split: str, paper: Record) -> str:
@@ -106,7 +100,7 @@ def cells(records: list[Record], length: int, name: str, split: str, paper: Reco
     rows = []
     for kind in kinds(here):
         of = {s: (pick(here, data=s, **kind) or [None])[0] for s in sets}
-        steps = next(r["model"]["steps"] for r in of.values() if r)
+        steps = {r["model"]["steps"] for r in of.values() if r}
         scored = {s: r and score(r, name, split) for s, r in of.items()}
         rows.append([label(kind, steps), *(spread(x) if x else "–" for x in scored.values())])
     floors = {
@@ -153,8 +147,11 @@ def verdicts(records: list[Record], paper: Record) -> str:
 
 
 def against(records: list[Record], rival: str, names: dict[str, str]) -> str:
-    """PaCoDi beside a rival of the same budget: SDE, L = 24, honest; who is clearly better."""
-    wanted = {"length": 24, "variant": "sde", "protocol": "honest", "seed": 0}
+    """PaCoDi beside a rival of the same budget: SDE, L = 24, honest; who is clearly better.
+
+    The first training of each is compared; means of further ones stand beside it.
+    """
+    wanted = {"length": 24, "variant": "sde", "protocol": "honest"}
     rows = []
     for budget_, data in product(BUDGETS, SETS):
         pair = [
@@ -169,11 +166,18 @@ def against(records: list[Record], rival: str, names: dict[str, str]) -> str:
         steps = " and ".join(dict.fromkeys(f"{r['model']['steps']:,}" for r in (own, other)))
         for name, metric in names.items():
             ours, theirs = score(own, name), score(other, name)
+            values = [*(trainings(found, name) for found in pair), spread(ours["floor"])]
             word = verdict(ours, theirs, MODELS[rival])
-            values = [spread(ours), spread(theirs), spread(ours["floor"])]
             rows.append([f"{SETS[data]}, {metric}, {steps} steps", *values, word])
     head = ["", "PaCoDi", MODELS[rival], "floor", "lower (clear where intervals are apart)"]
     return table(head, rows) if rows else ""
+
+
+def trainings(found: list[Record], name: str) -> str:
+    """The score of the first training, and in brackets the means of further ones."""
+    first, *others = (score(record, name) for record in found)
+    means = ", ".join(number(other["value"]) for other in others)
+    return spread(first) + (f" ({means})" if means else "")
 
 
 def verdict(ours: dict[str, Any], theirs: dict[str, Any], rival: str) -> str:
@@ -187,7 +191,7 @@ def memorisation(records: list[Record]) -> str:
     """Distances to the nearest training window."""
     rows = [
         [
-            label(r["cell"], r["model"]["steps"]) + f", {SETS[r['cell']['data']]}",
+            label(r["cell"], {r["model"]["steps"]}) + f", {SETS[r['cell']['data']]}",
             *(f"{r['memorisation'][k]:.4f}" for k in ("synthetic", "train_apart", "held_out")),
             f"{r['memorisation']['ratio']:.2f}",
         ]
@@ -199,7 +203,7 @@ def memorisation(records: list[Record]) -> str:
 
 
 def budget(records: list[Record]) -> str:
-    """What each cell cost, and its command."""
+    """What each cell cost."""
     rows = [
         [
             f"`{r['name']}`",

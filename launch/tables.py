@@ -117,7 +117,7 @@ class Cell(NamedTuple):
         if not self.result.exists():
             return False
         record = json.loads(self.result.read_text())
-        found = {name: record[name] for name in self.defaults}
+        found = {name: record.get(name) for name in self.defaults}
         return (record["command"], found) == (self.said, self.defaults)
 
     @property

@@ -109,8 +109,19 @@ def test_the_page_says_where_the_aim_is_missed(tables, tmp_path):
     assert "12 of 16 cells; by the mean alone 12." in text
     assert text.count("**no**") == 4
     assert "{{" not in text
+    rows = [line for line in text.splitlines() if line.startswith("| PaCoDi SDE, 40,000 steps |")]
+    assert len(rows) == 2 * len(page.PAPER_SCORES) + len(page.FURTHER_SCORES)
     assert "paper: PaCoDi SDE | 0.015 | 0.022 | 0.007 | 0.026" in text
     assert f"PaCoDi DDPM, {tables.STEPS['short']:,} steps, **paper protocol**" in text
+
+
+def test_the_first_training_of_a_cell_is_read_first(tables, tmp_path):
+    page = importlib.import_module("results_page")
+    for seed in (1, 0):
+        cell = tables.grid()[0]._replace(seed=seed)
+        record = made_record(tables, cell, 0.1)
+        (tmp_path / f"{cell.name}.json").write_text(json.dumps(record))
+    assert [record["cell"]["seed"] for record in page.read(tmp_path)] == [0, 1]
 
 
 def test_the_page_says_who_is_lower_and_whether_clearly(tables):
@@ -124,8 +135,11 @@ def test_the_page_says_who_is_lower_and_whether_clearly(tables):
     records = [made_record(tables, c, 0.1 if c.model == "temporal" else 0.5) for c in cells]
     told = page.against(records, "temporal", page.FIRST)
     assert told.count("clearly **temporal DiT**") == 8
-    assert told.count(" 8,000 steps |") == 4
+    assert told.count(" 8,000 and 11,200 steps |") == 4
     assert told.count("40,000 and 56,000 steps |") == 4
+    again = [made_record(tables, c._replace(seed=1), 0.3) for c in cells if c.data == "air"]
+    told = page.against(records + again, "temporal", page.FIRST)
+    assert told.count("0.500 ± 0.001 (0.300) | 0.100 ± 0.001 (0.300) |") == 2
     for record in records:
         if record["cell"]["model"] == "temporal":
             record["learning_rate"] = 1.4e-3

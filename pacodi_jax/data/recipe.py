@@ -35,7 +35,7 @@ class Recipe:
       length: steps a window.
       channels: the user's channels, in order.
       dtypes: their types.
-      scaler: offset and factor of each; factor 0 marks a channel that is constant in train.
+      scaler: offset, factor and perhaps curve of each; factor 0 marks one constant in train.
       clock: how the time is told, or ``None``.
       id: the id column's name, or ``None``.
       id_dtype: its type.

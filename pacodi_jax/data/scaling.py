@@ -9,7 +9,7 @@ from scipy.special import ndtr, ndtri
 from pacodi_jax.errors import PacodiError, choose
 
 _BLOCK = 1 << 13
-_PIECES = 128  # of a curve: a share of equal values is kept to within 0.025
+_PIECES = 128  # of a curve: a share of equal values is kept to within 0.05, small ones are not
 
 
 class Curve(NamedTuple):
@@ -192,7 +192,8 @@ def fit(values: np.ndarray, rows: np.ndarray, scaling: str, names: tuple[str, ..
         offsets.append(offset)
         factors.append(factor)
         if scores.size:
-            knots.append(_knots((seen - offset) / (factor or 1.0), scores))
+            # In double, as values are scaled: equal values must fall on their level piece exactly.
+            knots.append(_knots((seen.astype(np.float64) - offset) / (factor or 1.0), scores))
     if not any(factors):
         raise PacodiError(f"every channel is constant in the training part: {', '.join(names)}")
     return Scaler(np.array(offsets), np.array(factors), scores, np.array(knots).T)

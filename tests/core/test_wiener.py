@@ -219,7 +219,9 @@ def test_pace_is_the_speed_of_each_clock_in_log_snr(x64, length):
     _assert_close(wiener.pace(theta(here), law), jax.tree.map(lambda x: x / mean, speed), 1e-4)
 
 
-def test_pace_is_one_where_every_clock_stands_still(x64):
+@pytest.mark.parametrize(("alpha", "sigma"), [(0.0, 1.0), (1.0, 0.0)])
+def test_pace_is_one_where_every_clock_stands_still(x64, alpha, sigma):
     _, _, (_, _, moments, law) = _case(8, 0.3)
-    pace = wiener.pace(wiener.angle(jnp.zeros(()), jnp.ones(()), moments, law), law)
+    theta = wiener.angle(jnp.asarray(alpha), jnp.asarray(sigma), moments, law)
+    pace = wiener.pace(theta, law)
     _assert_close(pace, jax.tree.map(lambda m: jnp.tile(m, 2), spectrum.live(law)), 1e-6)

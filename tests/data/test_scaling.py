@@ -26,24 +26,24 @@ def test_a_skewed_channel_becomes_a_normal_one():
     assert scores.std() == pytest.approx(1, abs=0.03)
 
 
-def test_scores_keep_the_order_and_draws_keep_the_range():
+def test_scores_keep_the_order_and_few_draws_leave_the_range():
     rng = np.random.default_rng(1)
     scaler, values = _fit(rng.gamma(0.3, 50, size=4000), rng.uniform(size=4000))
     scores = scaler.scale(values.copy())
     for column in range(2):
         order = np.argsort(values[:, column])
         assert (np.diff(scores[order, column]) >= 0).all()
-    end = scaler.scores[-1]
-    drawn = scaler.unscale(np.clip(rng.normal(size=(50, 24, 2)), -end, end))
-    assert (drawn >= values.min(0)).all()
-    assert (drawn <= values.max(0)).all()
+    drawn = scaler.unscale(rng.normal(size=(500, 24, 2)))
+    outside = (drawn < values.min(0)) | (drawn > values.max(0))
+    assert 0 < outside.mean() < 1e-3  # one of 4000 on average: half a row beyond either end
 
 
-def test_a_value_that_half_the_rows_share_comes_back_exactly():
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_value_that_half_the_rows_share_comes_back_exactly(dtype):
     rng = np.random.default_rng(2)
-    half = np.where(np.arange(4000) % 2, rng.uniform(1, 2, 4000), 0.0)
+    half = np.where(np.arange(4000) % 2, rng.uniform(1, 2, 4000), 0.0).astype(dtype)
     scaler, values = _fit(half)
-    scores = scaler.scale(values.copy())[:, 0]
+    scores = scaler.scale(values.astype(np.float64))[:, 0]
     assert ndtr(scores[0]) == pytest.approx(0.25, abs=0.03)  # its middle rank
     draws = scaler.unscale(rng.normal(size=(4000, 1, 1))).ravel()
     assert (draws == 0).mean() == pytest.approx(0.5, abs=0.05)

@@ -33,7 +33,7 @@ MODELS = {
 }
 BUDGETS = ("short", "final")
 #: What two runs must share to be compared.
-SHARED = ("learning_rate", "weighting", "scaling")
+SHARED = ("learning_rate", "calibration", "weighting", "scaling")
 Record = dict[str, Any]
 
 

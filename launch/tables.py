@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from ml_collections import ConfigDict
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # for the configs
@@ -49,6 +50,7 @@ PROTOCOLS: dict[str, dict[str, Any]] = {
         "data.protocol": "paper",
         "data.scaling": "min_max",
         "diffusion.statistics": "oracle",
+        "train.calibration": 0,
     },
 }
 
@@ -78,10 +80,8 @@ class Cell(NamedTuple):
     @property
     def command(self) -> list[str]:
         """The command that trains, samples and scores the cell, without its folder."""
-        extra, overrides = MODELS[self.model]
-        arguments = [f"length={self.length}", f"variant={self.variant}", *filter(None, [extra])]
         settings = {
-            **overrides,
+            **MODELS[self.model][1],
             **PROTOCOLS[self.protocol],
             **({"seed": self.seed} if self.seed else {}),
             "train.steps": self.steps,
@@ -92,7 +92,7 @@ class Cell(NamedTuple):
         return [
             "-m",
             "pacodi_jax.main",
-            f"--config=configs/{self.data}.py:{','.join(arguments)}",
+            f"--config=configs/{self.data}.py:{self.arguments}",
             "--mode=all",
             *(f"--config.{key}={value}" for key, value in settings.items()),
         ]
@@ -103,9 +103,20 @@ class Cell(NamedTuple):
         return RESULTS / f"{self.name}.json"
 
     @property
+    def config(self) -> ConfigDict:
+        """The settings of its command before overrides."""
+        return importlib.import_module(f"configs.{self.data}").get_config(self.arguments)
+
+    @property
+    def arguments(self) -> str:
+        """The arguments of its config."""
+        parts = (f"length={self.length}", f"variant={self.variant}", MODELS[self.model][0])
+        return ",".join(filter(None, parts))
+
+    @property
     def defaults(self) -> dict[str, Any]:
         """What its config says beyond the command, of that which changed since the first runs."""
-        settings = importlib.import_module(f"configs.{self.data}").get_config().to_dict()
+        settings = self.config.to_dict()
         for key, value in PROTOCOLS[self.protocol].items():
             part, name = key.split(".")
             settings[part][name] = value
@@ -129,7 +140,9 @@ class Cell(NamedTuple):
 def _defaults(config: dict[str, Any]) -> dict[str, Any]:
     return {
         "learning_rate": config["train"]["learning_rate"],
+        "calibration": config["train"]["calibration"],
         "weighting": config["diffusion"]["weighting"],
+        "statistics": config["diffusion"]["statistics"],
         "scaling": config["data"]["scaling"],
     }
 
@@ -139,9 +152,10 @@ def grid(seeds: int = 1) -> list[Cell]:
     sets = ("etth1", "sines", "stocks", "air")
     finals = [
         Cell(data, 24, model, "sde", "honest", "final")
-        for model in ("pacodi", "temporal", "decoupled")
+        for model in ("pacodi", "temporal")
         for data in sets
     ]
+    finals.append(Cell("etth1", 24, "decoupled", "sde", "honest", "final"))
     kinds = [
         ("pacodi", "sde"),
         ("temporal", "sde"),

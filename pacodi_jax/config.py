@@ -80,6 +80,7 @@ RANGES: dict[str, tuple[str, Callable[[float], bool]]] = {
     "train.weight_decay": ("0 or more", lambda x: x >= 0),
     "train.clip": ("a positive number", lambda x: x > 0),
     "train.ema": ("0 <= ema < 1", lambda x: 0 <= x < 1),
+    "train.calibration": ("0 (none), or 100 and more draws", lambda x: x == 0 or x >= 100),
     "sample.guidance": ("a finite number", lambda x: abs(x) < float("inf")),
     "text.dropout": ("0 <= dropout <= 1", lambda x: 0 <= x <= 1),
     "sample.eta": ("0 <= eta <= 1", lambda x: 0 <= x <= 1),

@@ -149,8 +149,8 @@ def _sample(workdir: Path) -> None:
         _tell_reading(facts["reading"])
     if text is not None and config.sample.guidance == 1:
         print("hint: --config.sample.guidance=3 follows a short text more closely than 1")
-    if trained.label:
-        print(f"note: {trained.label}")
+    for note in filter(None, (trained.label, trained.note)):
+        print(f"note: {note}")
     written = evaluate.write_samples(
         trained,
         folder,

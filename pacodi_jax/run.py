@@ -11,8 +11,8 @@ import numpy as np
 import optax
 from ml_collections import ConfigDict
 
+from pacodi_jax import calibration, data, models
 from pacodi_jax import config as configuration
-from pacodi_jax import data, models
 from pacodi_jax.checkpoint import load_weights
 from pacodi_jax.data import Dataset, Recipe, statistics
 from pacodi_jax.data.captioned import Captioned, with_texts
@@ -25,6 +25,7 @@ from pacodi_jax.text.service import Service
 from pacodi_jax.types import Array, Key
 
 WEIGHTS, RECIPE, SETTINGS = "model.safetensors", "recipe.json", "config.json"
+_DRAWN_BY = ("solver", "steps", "grid", "eta", "posterior_variance")
 
 
 def load_windows(config: ConfigDict) -> Dataset:
@@ -131,6 +132,11 @@ def build_generator(
     )
 
 
+def sampler(config: ConfigDict) -> dict[str, Any]:
+    """What decides how samples are drawn, and so which calibration fits them."""
+    return {name: config.sample[name] for name in _DRAWN_BY}
+
+
 def weights(fitted: models.Fitted, params: Any) -> dict[str, Any]:
     """What ``model.safetensors`` holds: the averaged parameters and what was fitted to train."""
     return {"params": params, "fitted": fitted}
@@ -183,6 +189,15 @@ class Trained:
         oracle = self.config.diffusion.statistics == "oracle"
         parts += [self.generator.statistics.label] if oracle else []
         return "; ".join(parts)
+
+    @property
+    def note(self) -> str:
+        """What a user should know of how samples are drawn; empty if there is nothing."""
+        fitted_for = self.card["calibration"]
+        if fitted_for in (None, sampler(self.config)):
+            return ""
+        told = ", ".join(f"{name}={value}" for name, value in fitted_for.items())
+        return f"samples are not calibrated: the run's calibration is for {told}"
 
     def encoder(self) -> Encoder:
         """The text encoder, refused by name if the model was trained with another one."""
@@ -268,6 +283,8 @@ def load(workdir: str | Path, config: ConfigDict | None = None) -> Trained:
     mode, length = stored.diffusion.statistics, stored.data.length
     fitted = jax.tree.map(jnp.asarray, found["fitted"])
     coding = statistics.Statistics(mode, length, fitted.level)
+    if facts["calibration"] != sampler(stored):
+        fitted = fitted._replace(calibration=None)
     generator = build_generator(stored, coding, fitted, condition_width=facts["condition_width"])
     params = jax.tree.map(jnp.asarray, found["params"])
     return Trained(generator, params, recipe, stored, facts)
@@ -292,6 +309,9 @@ def _template(config: ConfigDict, facts: dict[str, Any]) -> dict[str, Any]:
     coding, fitted = models.fit(mode, windows, condition)
     many = jax.ShapeDtypeStruct((facts["train_windows"], *shape), jnp.float32)
     fitted_shapes = jax.eval_shape(lambda w: models.fit(mode, w, condition)[1], many)
+    if facts["calibration"] is not None:
+        bins = fitted_shapes.moments.mean.real.shape
+        fitted_shapes = fitted_shapes._replace(calibration=calibration.identity(*bins))
     generator = build_generator(config, coding, fitted, condition_width=width)
     batch = models.Batch(windows, jnp.arange(2), condition)
     state = jax.eval_shape(generator.init, jax.random.key(0), batch)

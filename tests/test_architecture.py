@@ -18,6 +18,7 @@ LAYERS = {
     "diffusion": 2,
     "wiener": 2,
     "level": 2,
+    "calibration": 2,
     "text": 2,
     "solvers": 3,
     "guidance": 3,

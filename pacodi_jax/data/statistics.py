@@ -6,6 +6,7 @@ window and, on the way back, needs the mean and scale of real windows: the paper
 leaks them, for comparison only. Everything made with it says so: :attr:`Statistics.label`.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -17,6 +18,9 @@ from pacodi_jax.errors import PacodiError, choose
 from pacodi_jax.types import Array, Quadratures
 
 MODES = ("none", "generated", "oracle")
+
+#: The floor of a window's scale under ``oracle``, which normalises as the paper does: next to none.
+_ORACLE_FLOOR = 1e-4
 
 
 class Statistics(NamedTuple):
@@ -105,4 +109,5 @@ def encoder(mode: str, windows: Array | np.ndarray) -> Statistics:
     length = windows.shape[1]
     if mode == "none":
         return Statistics(mode, length, None)
-    return Statistics(mode, length, jax.jit(level.fit)(jnp.asarray(windows)))
+    floor = _ORACLE_FLOOR if mode == "oracle" else level.FLOOR
+    return Statistics(mode, length, jax.jit(partial(level.fit, floor=floor))(jnp.asarray(windows)))

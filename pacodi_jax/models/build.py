@@ -8,6 +8,7 @@ import numpy as np
 import optax
 
 from pacodi_jax import wiener
+from pacodi_jax.calibration import Calibration
 from pacodi_jax.data import statistics
 from pacodi_jax.data.statistics import Statistics
 from pacodi_jax.errors import choose
@@ -62,12 +63,15 @@ class Fitted(NamedTuple):
       level: the law of levels and scales; None under statistics ``none``.
       borrowed: mean and scale of real windows, ``(M, C)`` each; under ``oracle`` only.
       condition: mean ``(E,)`` and scale ``()`` of the conditions; None without any.
+      calibration: what samples are corrected by; None before the end of training, and for ever
+        if they are not.
     """
 
     moments: Moments
     level: Level | None
     borrowed: tuple[Array, Array] | None
     condition: tuple[Array, Array] | None = None
+    calibration: Calibration | None = None
 
 
 def fit(mode: str, windows: Array, condition: Array | None = None) -> tuple[Statistics, Fitted]:
@@ -223,6 +227,7 @@ def build(
         coding,
         fitted.borrowed,
         fitted.condition,
+        fitted.calibration,
         process,
         sampler,
         optax.with_extra_args_support(optimiser),

@@ -1,7 +1,7 @@
 """Diffusion of spectra behind the Generator protocol: PaCoDi, and its relatives by another view."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -11,13 +11,14 @@ import numpy as np
 import optax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from pacodi_jax import diffusion, guidance, wiener
+from pacodi_jax import calibration, diffusion, guidance, wiener
+from pacodi_jax.calibration import Calibration
 from pacodi_jax.data.statistics import Statistics
 from pacodi_jax.models.state import Batch, TrainState, advance
 from pacodi_jax.models.times import TimeSampler
 from pacodi_jax.models.views import View
 from pacodi_jax.solvers import StepRule, draw
-from pacodi_jax.spectrum import sample_noise
+from pacodi_jax.spectrum import sample_noise, to_series, to_spectrum
 from pacodi_jax.types import Array, Denoiser, Key, Prediction, Quadratures, Schedule
 from pacodi_jax.wiener import Moments
 
@@ -67,6 +68,7 @@ class SpectralDiffusion:
       statistics: how windows become spectra and back.
       borrowed: real windows' mean and scale, ``(M, C)`` each, under ``oracle``; else None.
       condition_scale: mean ``(E,)`` and scale ``()`` by which conditions are standardised.
+      calibration: what samples are corrected by, or None.
       process: the forward process and the training target.
       sampler: how samples are drawn.
       optimiser: an optax chain; averaging over devices, if any, is its first link.
@@ -78,6 +80,7 @@ class SpectralDiffusion:
     statistics: Statistics
     borrowed: tuple[Array, Array] | None
     condition_scale: tuple[Array, Array] | None
+    calibration: Calibration | None
     process: Process
     sampler: Sampler
     optimiser: optax.GradientTransformationExtraArgs
@@ -203,7 +206,19 @@ class SpectralDiffusion:
             self._start(start_key),
             self.sampler.times,
         )
-        return self.statistics.decode(spectrum, *(borrowed or ()))
+        return self._corrected(self.statistics.decode(spectrum, *(borrowed or ())))
+
+    def _corrected(self, window: Array) -> Array:
+        """A drawn window ``(L, C)`` after calibration."""
+        if self.calibration is None:
+            return window
+        return to_series(calibration.apply(self.calibration, to_spectrum(window)), len(window))
+
+    def calibrated(self, key: Key, params: Any, windows: Array, draws: int) -> Calibration:
+        """Fits the correction of samples to training windows ``(N, L, C)`` and to fresh draws."""
+        bare = replace(self, calibration=None)
+        spectra = jax.jit(jax.vmap(to_spectrum))
+        return calibration.fit(spectra(windows), spectra(bare.sample(key, params, draws)))
 
     def _start(self, key: Key) -> Quadratures:
         """The first state: in Wiener coordinates from the fitted moments, else from N(0, V)."""

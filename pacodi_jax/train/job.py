@@ -19,6 +19,7 @@ from pacodi_jax.errors import PacodiError
 from pacodi_jax.train import environment, estimate, optimiser
 from pacodi_jax.train.loop import fit, refuse_uneven_batch
 from pacodi_jax.train.plan import Run, Settings
+from pacodi_jax.types import Array
 
 #: Settings that may change when a run is resumed; a data file may move, its content may not.
 FREE = (
@@ -31,11 +32,14 @@ FREE = (
     "train.validate_every",
     "train.max_skips",
     "train.backend",
+    "train.calibration",
     "sample",
     "evaluate",
 )
 #: Windows on which validation is taken, at most.
 _JUDGED = 1024
+#: Folded into the run's seed for the draws of calibration; samples have a stream of their own.
+_CALIBRATION_STREAM = 2
 
 
 def train(
@@ -87,8 +91,34 @@ def train(
     if parallel.is_primary() and outcome.signal is None:
         facts = run.card(config, dataset, outcome.step)
         facts |= {"parameters": estimate.count(outcome.state.params), "seed": config.seed}
+        fitted = _calibrate(config, generator, fitted, outcome.state.ema, windows)
+        facts |= {"calibration": None if fitted.calibration is None else run.sampler(config)}
         export(workdir, run.weights(fitted, outcome.state.ema), facts)
     return outcome
+
+
+def _calibrate(
+    config: ConfigDict,
+    generator: models.SpectralDiffusion,
+    fitted: models.Fitted,
+    params: Any,
+    windows: Array,
+) -> models.Fitted:
+    """Adds the correction of samples; not under conditions, each of which has moments of its own.
+
+    Args:
+      config: the settings.
+      generator: the model.
+      fitted: what it learnt before the first step.
+      params: its averaged parameters.
+      windows: of train, ``(N, L, C)``.
+    """
+    draws = config.train.calibration
+    if not draws or fitted.condition is not None:
+        return fitted
+    print(f"calibrating samples by {draws:,} draws", flush=True)
+    key = jax.random.fold_in(jax.random.key(config.seed), _CALIBRATION_STREAM)
+    return fitted._replace(calibration=generator.calibrated(key, params, windows, draws))
 
 
 def _identity(dataset: Dataset) -> dict[str, str]:

@@ -63,7 +63,7 @@ def test_flat_windows_have_a_finite_scale_and_come_back(x64):
     assert np.isfinite(encoded.imag).all()
     np.testing.assert_allclose(level.decode(encoded, fitted, 12), windows[0], rtol=1e-10)
     _, _, scale = level.standardise(jnp.asarray(windows[0]), fitted.floor)
-    assert float(scale[0]) == pytest.approx(0.01 * windows[:, :, 0].std(), rel=1e-10)
+    assert float(scale[0]) == pytest.approx(level.FLOOR * windows[:, :, 0].std(), rel=1e-10)
 
 
 def test_sampled_level_and_scale_come_from_the_spectrum_alone(x64):

@@ -91,34 +91,41 @@ def train(
     if parallel.is_primary() and outcome.signal is None:
         facts = run.card(config, dataset, outcome.step)
         facts |= {"parameters": estimate.count(outcome.state.params), "seed": config.seed}
-        fitted = _calibrate(config, generator, fitted, outcome.state.ema, windows)
-        facts |= {"calibration": None if fitted.calibration is None else run.sampler(config)}
-        export(workdir, run.weights(fitted, outcome.state.ema), facts)
+        _hand_on(config, workdir, generator, fitted, outcome.state.ema, windows, facts)
     return outcome
 
 
-def _calibrate(
+def _hand_on(
     config: ConfigDict,
+    workdir: Path,
     generator: models.SpectralDiffusion,
     fitted: models.Fitted,
     params: Any,
     windows: Array,
-) -> models.Fitted:
-    """Adds the correction of samples; not under conditions, each of which has moments of its own.
+    facts: dict[str, Any],
+) -> None:
+    """Calibrates the samples of a trained model, if they shall be, and exports it.
 
-    Args:
-      config: the settings.
-      generator: the model.
-      fitted: what it learnt before the first step.
-      params: its averaged parameters.
-      windows: of train, ``(N, L, C)``.
+    Not under conditions, each of which has moments of its own.
     """
-    draws = config.train.calibration
-    if not draws or fitted.condition is not None:
-        return fitted
-    print(f"calibrating samples by {draws:,} draws", flush=True)
-    key = jax.random.fold_in(jax.random.key(config.seed), _CALIBRATION_STREAM)
-    return fitted._replace(calibration=generator.calibrated(key, params, windows, draws))
+    draws = 0 if fitted.condition is not None else config.train.calibration
+    facts |= {"calibration": {"draws": draws, "sampler": run.sampler(config)} if draws else None}
+    if draws and _is_exported(workdir, facts):
+        return
+    if draws:
+        print(f"calibrating samples by {draws:,} draws", flush=True)
+        key = jax.random.fold_in(jax.random.key(config.seed), _CALIBRATION_STREAM)
+        found = generator.calibrated(key, params, windows, draws)
+        fitted = fitted._replace(calibration=found)
+    export(workdir, run.weights(fitted, params), facts)
+
+
+def _is_exported(workdir: Path, facts: dict[str, Any]) -> bool:
+    """Whether the folder holds this very model, undamaged."""
+    try:
+        return run.load(workdir).card == facts
+    except (PacodiError, OSError, ValueError, KeyError):
+        return False
 
 
 def _identity(dataset: Dataset) -> dict[str, str]:

@@ -235,3 +235,26 @@ def test_training_lowers_the_loss_below_the_diagonal_gaussian():
 
     _, metrics = train(first)
     assert float(metrics["loss"][-50:].mean()) < 0.9 * float(metrics["loss"][:20].mean())
+
+
+@pytest.mark.parametrize("statistics", ["none", "generated", "oracle"])
+def test_calibrated_samples_have_the_second_moments_of_train(statistics):
+    """A network that was never trained draws the wrong law; afterwards its moments are right."""
+    model, params = small.build(statistics=statistics), small.params()
+    real = small.windows(400)
+    fitted = model.calibrated(jax.random.key(1), params, real, 2000)
+    corrected = dataclasses.replace(model, calibration=fitted)
+    spectra = jax.vmap(spectrum.to_spectrum)
+
+    def misses(generator) -> float:
+        drawn = spectra(generator.sample(jax.random.key(2), params, 2000))
+        parts = zip(drawn, spectra(real), strict=True)
+        gaps = [
+            np.abs(np.cov(x[:, k].T) - np.cov(y[:, k].T)).max() / np.abs(np.cov(y[:, k].T)).max()
+            for x, y in parts
+            for k in range(1, 4)
+        ]
+        return max(gaps)
+
+    assert misses(model) > 0.2
+    assert misses(corrected) < 0.15

@@ -12,6 +12,8 @@ import pytest
 from configs import common
 from pacodi_jax import evaluate, pictures, run
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.run import parts
+from pacodi_jax.run.trained import _template
 from pacodi_jax.solvers import draw
 from pacodi_jax.train import train
 from tests.text.runs import LENGTH, MODEL, OLD_IMPORT, settings, tiny
@@ -151,7 +153,7 @@ def test_real_windows_that_the_text_has_not_chosen_are_called_so(
 
 
 def test_windows_are_loaded_for_a_picture_without_encoding_a_text(fragments, monkeypatch):
-    monkeypatch.setattr(run, "build_encoder", None)
+    monkeypatch.setattr(parts, "build_encoder", None)
     assert len(run.load_windows(tiny(settings(fragments[1]).unlock(), 30)).train) == 62
 
 
@@ -159,8 +161,8 @@ def test_windows_are_loaded_for_a_picture_without_encoding_a_text(fragments, mon
 def test_the_weights_of_any_statistics_have_a_template(mode):
     config = tiny(common.get_config("size=tiny"), 3).unlock()
     config.diffusion.statistics = mode
-    card = {"condition_width": 0, "channels": ["value"], "train_windows": 50}
-    fitted = run._template(config.lock(), card)["fitted"]
+    card = {"condition_width": 0, "channels": ["value"], "train_windows": 50, "calibration": None}
+    fitted = _template(config.lock(), card)["fitted"]
     assert (fitted.level is None) == (mode == "none")
     assert (fitted.borrowed is None) == (mode != "oracle")
     assert fitted.borrowed is None or fitted.borrowed[0].shape == (50, 1)

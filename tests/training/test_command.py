@@ -1,5 +1,6 @@
 """The command line: one program from settings to samples, one line for every mistake."""
 
+import dataclasses
 import json
 import os
 import re
@@ -15,9 +16,10 @@ from absl import flags
 from ml_collections import config_flags
 
 import pacodi_jax
-from pacodi_jax import data, main
+from pacodi_jax import data, main, run
 from pacodi_jax.errors import flag_mistake
 from pacodi_jax.evaluate import sample_key
+from pacodi_jax.train import job
 
 ROOT = Path(__file__).parents[2]
 SMALL = (
@@ -27,6 +29,7 @@ SMALL = (
     "--config.train.warmup=4",
     "--config.train.log_every=20",
     "--config.train.chunk=20",
+    "--config.train.calibration=200",
     "--samples=5",
 )
 
@@ -92,15 +95,47 @@ def test_loaded_generator_draws_what_the_command_wrote(trained, monkeypatch):
     np.testing.assert_allclose(drawn, written, rtol=1e-5, atol=1e-5)
 
 
+def test_calibration_belongs_to_the_way_samples_were_drawn(cache, trained):
+    workdir, said = trained
+    assert "calibrating samples by 200 draws" in said
+    loaded = pacodi_jax.load(workdir)
+    assert loaded.generator.calibration is not None
+    assert loaded.note == ""
+    assert json.loads((workdir / "samples/samples.json").read_text())["calibrated"] is True
+    config = loaded.config.copy_and_resolve_references().unlock()
+    config.sample.steps = 7
+    other = run.load(workdir, config)
+    assert other.generator.calibration is None
+    assert "not calibrated: the run's calibration is for solver=wiener_ab2, steps=20" in other.note
+    bare = dataclasses.replace(loaded.generator, calibration=None)
+    key = jax.random.key(3)
+    corrected, raw = (model.sample(key, loaded.params, 50) for model in (loaded.generator, bare))
+    assert float(np.abs(corrected - raw).max()) > 1e-3
+
+
+def test_damaged_weights_are_exported_again(trained, tmp_path):
+    workdir = shutil.copytree(trained[0], tmp_path / "run")
+    card = json.loads((workdir / "model.json").read_text())
+    assert job._is_exported(workdir, card)
+    assert not job._is_exported(workdir, card | {"steps": 41})
+    whole = (workdir / "model.safetensors").read_bytes()
+    (workdir / "model.safetensors").write_bytes(whole[:-8] + b"damaged!")
+    assert not job._is_exported(workdir, card)
+    (workdir / "model.json").unlink()
+    assert not job._is_exported(workdir, card)
+
+
 def test_finished_run_says_so_and_other_settings_are_refused(cache, trained):
     workdir, _ = trained
     files = ("metrics.jsonl", "environment.json", "config.json", "samples/samples.npy")
+    files += ("model.safetensors", "model.json")
     before = [((workdir / f).read_bytes(), (workdir / f).stat().st_mtime_ns) for f in files]
     for given in (SMALL, ("--samples=5",)):  # without a config, the run's own
         again = command(cache, *given, f"--workdir={workdir}")
         assert again.returncode == 0, again.stderr
         assert "is trained: step 40 of 40" in again.stdout
         assert "samples holds these 5 windows already" in again.stdout
+        assert "calibrating" not in again.stdout
     assert before == [((workdir / f).read_bytes(), (workdir / f).stat().st_mtime_ns) for f in files]
     other = command(cache, *SMALL, f"--workdir={workdir}", "--config.train.learning_rate=0.5")
     assert other.returncode == 2

@@ -1,4 +1,4 @@
-"""A run: from settings to data and a generator, and from a run's folder back to a generator."""
+"""From a run's folder back to a generator that speaks the user's units."""
 
 import json
 from dataclasses import dataclass
@@ -8,133 +8,32 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from ml_collections import ConfigDict
 
-from pacodi_jax import calibration, data, models
+from pacodi_jax import calibration, models
 from pacodi_jax import config as configuration
 from pacodi_jax.checkpoint import load_weights
 from pacodi_jax.data import Dataset, Recipe, statistics
-from pacodi_jax.data.captioned import Captioned, with_texts
-from pacodi_jax.errors import PacodiError, choose
-from pacodi_jax.text import tsfragment
-from pacodi_jax.text.encoders import ENCODERS, Encoder, check_vectors, require_identity
+from pacodi_jax.data.captioned import Captioned
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.run.parts import build_encoder, build_generator
+from pacodi_jax.text.encoders import Encoder, check_vectors, require_identity
 from pacodi_jax.text.encoders.interface import as_numbers
 from pacodi_jax.text.encoders.vocabulary import encode_request
-from pacodi_jax.text.service import Service
 from pacodi_jax.types import Array, Key
 
 WEIGHTS, RECIPE, SETTINGS = "model.safetensors", "recipe.json", "config.json"
 _DRAWN_BY = ("solver", "steps", "grid", "eta", "posterior_variance")
 
 
-def load_windows(config: ConfigDict) -> Dataset:
-    """The data set that a config asks for, its texts left as they are."""
-    wanted = config.data
-    return data.load(
-        wanted.source,
-        path=wanted.path or None,
-        length=wanted.length,
-        stride=wanted.stride,
-        protocol=wanted.protocol,
-        split=wanted.split,
-        fractions=wanted.fractions,
-        scaling=wanted.scaling,
-        time=wanted.time or None,
-        time_format=wanted.time_format or None,
-        id=wanted.id or None,
-        channels=wanted.channels or None,
-        static=wanted.static,
-        text=wanted.text or None,
-        missing=wanted.missing,
-        max_gap=wanted.max_gap,
-        seed=config.seed,
-    )
-
-
-def load_data(config: ConfigDict) -> Dataset:
-    """The data set that a config asks for, with texts as conditions if it names an encoder."""
-    found = load_windows(config)
-    if not config.text.encoder:
-        return found
-    return with_texts(
-        found,
-        build_encoder(config),
-        column=found.recipe.text,
-        phrasings=config.text.phrasings,
-        seed=config.seed,
-    )
-
-
-def build_encoder(config: ConfigDict, words: tuple[str, ...] = ()) -> Encoder:
-    """The text encoder that a config asks for; ``words`` are those of a trained model's recipe."""
-    wanted = config.text
-    options: dict[str, dict[str, Any]] = {
-        "hashed": {"width": wanted.width, "words": words},
-        "minilm_clauses": {"width": wanted.width},
-        "endpoint": {
-            "service": Service(wanted.url),
-            "model": wanted.model,
-            "width": wanted.width,
-            "cut": wanted.cut,
-        },
-    }
-    if wanted.encoder == "precomputed":
-        held = tsfragment.read(config.data.path)
-        options["precomputed"] = {
-            "texts": held.texts,
-            "vectors": held.vectors,
-            "model": wanted.model or tsfragment.MODEL,
-        }
-    if wanted.encoder == "endpoint" and not wanted.model:
-        raise PacodiError(
-            "config.text.model is empty; name the embedding model that the service at "
-            "config.text.url shall use."
-        )
-    encoder = choose("config.text.encoder", wanted.encoder, ENCODERS)
-    return encoder(**options.get(wanted.encoder, {}))
-
-
-def build_generator(
-    config: ConfigDict,
-    coding: statistics.Statistics,
-    fitted: models.Fitted,
-    *,
-    condition_width: int = 0,
-    optimiser: optax.GradientTransformation | None = None,
-) -> models.SpectralDiffusion:
-    """The generator that a config asks for; without an optimiser it can only sample."""
-    settings = models.Settings(**config.diffusion)
-    wanted = config.sample
-    sampler = models.make_sampler(
-        settings,
-        fitted,
-        coding.variance,
-        solver=wanted.solver,
-        steps=wanted.steps,
-        grid=wanted.grid,
-        guidance=wanted.guidance,
-        block=wanted.batch,
-        eta=wanted.eta,
-        posterior_variance=wanted.posterior_variance,
-    )
-    return models.build(
-        models.Architecture(**config.model),
-        settings,
-        coding,
-        fitted,
-        sampler=sampler,
-        optimiser=optimiser or optax.identity(),
-        batch=config.train.batch,
-        ema_decay=config.train.ema,
-        condition_width=condition_width,
-        condition_dropout=config.text.dropout,
-    )
-
-
 def sampler(config: ConfigDict) -> dict[str, Any]:
     """What decides how samples are drawn, and so which calibration fits them."""
     return {name: config.sample[name] for name in _DRAWN_BY}
+
+
+def _is_calibrated(card: dict[str, Any], config: ConfigDict) -> bool:
+    """Whether a model has a calibration for the way in which a config draws samples."""
+    return card["calibration"] is not None and card["calibration"]["sampler"] == sampler(config)
 
 
 def weights(fitted: models.Fitted, params: Any) -> dict[str, Any]:
@@ -193,9 +92,9 @@ class Trained:
     @property
     def note(self) -> str:
         """What a user should know of how samples are drawn; empty if there is nothing."""
-        fitted_for = self.card["calibration"]
-        if fitted_for in (None, sampler(self.config)):
+        if self.card["calibration"] is None or _is_calibrated(self.card, self.config):
             return ""
+        fitted_for = self.card["calibration"]["sampler"]
         told = ", ".join(f"{name}={value}" for name, value in fitted_for.items())
         return f"samples are not calibrated: the run's calibration is for {told}"
 
@@ -283,7 +182,7 @@ def load(workdir: str | Path, config: ConfigDict | None = None) -> Trained:
     mode, length = stored.diffusion.statistics, stored.data.length
     fitted = jax.tree.map(jnp.asarray, found["fitted"])
     coding = statistics.Statistics(mode, length, fitted.level)
-    if facts["calibration"] != sampler(stored):
+    if not _is_calibrated(facts, stored):
         fitted = fitted._replace(calibration=None)
     generator = build_generator(stored, coding, fitted, condition_width=facts["condition_width"])
     params = jax.tree.map(jnp.asarray, found["params"])

@@ -47,7 +47,7 @@ def sample_facts(
         "seed": seed,
         "label": trained.label or "honest: nothing of a real window was used to sample",
         "sampler": trained.config.sample.to_dict(),
-        "calibrated": trained.generator.calibration is not None,
+        "calibrated": trained.calibrated,
         "model": trained.card,
         "text": text,
         "reading": _reading(trained, text),

@@ -13,7 +13,7 @@ from pacodi_jax.models import Architecture, Settings
 
 ROOT = Path(__file__).parent.parent
 CONFIGS = sorted(p.stem for p in (ROOT / "configs").glob("*.py") if p.stem != "common")
-READERS = ("run.py", "evaluate.py", "main.py", "train/job.py")
+READERS = ("run/parts.py", "run/trained.py", "evaluate.py", "main.py", "train/job.py")
 
 
 def _attributes_read() -> set[str]:

@@ -31,9 +31,10 @@ def sampler(config: ConfigDict) -> dict[str, Any]:
     return {name: config.sample[name] for name in _DRAWN_BY}
 
 
-def _is_calibrated(card: dict[str, Any], config: ConfigDict) -> bool:
-    """Whether a model has a calibration for the way in which a config draws samples."""
-    return card["calibration"] is not None and card["calibration"]["sampler"] == sampler(config)
+def _calibrated_for(card: dict[str, Any]) -> dict[str, Any] | None:
+    """How the samples are drawn that a model's calibration corrects; None if it has none."""
+    found = card.get("calibration")  # models of earlier versions do not speak of it
+    return None if found is None else found["sampler"]
 
 
 def weights(fitted: models.Fitted, params: Any) -> dict[str, Any]:
@@ -90,12 +91,17 @@ class Trained:
         return "; ".join(parts)
 
     @property
+    def calibrated(self) -> bool:
+        """Whether samples are corrected: by a calibration, fitted to samples drawn this way."""
+        return _calibrated_for(self.card) == sampler(self.config)
+
+    @property
     def note(self) -> str:
         """What a user should know of how samples are drawn; empty if there is nothing."""
-        if self.card["calibration"] is None or _is_calibrated(self.card, self.config):
+        wanted = _calibrated_for(self.card)
+        if wanted is None or self.calibrated:
             return ""
-        fitted_for = self.card["calibration"]["sampler"]
-        told = ", ".join(f"{name}={value}" for name, value in fitted_for.items())
+        told = ", ".join(f"{name}={value}" for name, value in wanted.items())
         return f"samples are not calibrated: the run's calibration is for {told}"
 
     def encoder(self) -> Encoder:
@@ -182,7 +188,7 @@ def load(workdir: str | Path, config: ConfigDict | None = None) -> Trained:
     mode, length = stored.diffusion.statistics, stored.data.length
     fitted = jax.tree.map(jnp.asarray, found["fitted"])
     coding = statistics.Statistics(mode, length, fitted.level)
-    if not _is_calibrated(facts, stored):
+    if _calibrated_for(facts) != sampler(stored):
         fitted = fitted._replace(calibration=None)
     generator = build_generator(stored, coding, fitted, condition_width=facts["condition_width"])
     params = jax.tree.map(jnp.asarray, found["params"])
@@ -208,7 +214,7 @@ def _template(config: ConfigDict, facts: dict[str, Any]) -> dict[str, Any]:
     coding, fitted = models.fit(mode, windows, condition)
     many = jax.ShapeDtypeStruct((facts["train_windows"], *shape), jnp.float32)
     fitted_shapes = jax.eval_shape(lambda w: models.fit(mode, w, condition)[1], many)
-    if facts["calibration"] is not None:
+    if _calibrated_for(facts) is not None:
         bins = fitted_shapes.moments.mean.real.shape
         fitted_shapes = fitted_shapes._replace(calibration=calibration.identity(*bins))
     generator = build_generator(config, coding, fitted, condition_width=width)

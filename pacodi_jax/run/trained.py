@@ -93,7 +93,8 @@ class Trained:
     @property
     def calibrated(self) -> bool:
         """Whether samples are corrected: by a calibration, fitted to samples drawn this way."""
-        return _calibrated_for(self.card) == sampler(self.config)
+        wanted = _calibrated_for(self.card)
+        return wanted is not None and wanted == sampler(self.config)
 
     @property
     def note(self) -> str:

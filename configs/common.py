@@ -32,8 +32,8 @@ def get_config(
     Args:
       arguments: what follows the colon of ``--config=FILE.py:…``.
       extra: the names of further arguments, and the values that each accepts.
-      better: settings by name that measure better on this data set than the defaults do; those of
-        ``preset=paper`` come before them.
+      better: settings by name that measure better on this data set than the defaults do;
+        ``preset=paper`` overrides them.
       **data: settings of ``config.data`` that differ from the defaults.
     """
     given = parse(arguments, extra or {})
@@ -49,6 +49,7 @@ def get_config(
     if "length" in given:
         config.data.length = int(given["length"])
     config.diffusion.variant = given.get("variant", "sde")
+    config.lock()  # from here on a setting that does not exist is refused
     for name, value in (better or {}).items():
         part, key = name.split(".")
         config[part][key] = value
@@ -56,7 +57,7 @@ def get_config(
         config.diffusion.statistics = "none"  # time steps have no vacant slot for level and scale
     if given.get("preset", "default") == "paper":
         _as_in_the_paper(config)
-    return config.lock()
+    return config
 
 
 def parse(arguments: str, extra: dict) -> dict[str, str]:

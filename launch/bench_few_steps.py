@@ -10,6 +10,7 @@ of processor time, beside the floor. Written point by point to ``docs/results/fe
 import argparse
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ GRIDS = {
 
 
 def draw(folder: str, solver: str, evaluations: int, count: int) -> tuple[Any, float]:
-    """Draws windows; returns them and how many a second a further, compiled batch made.
+    """Draws windows, not calibrated; returns them and how many a second a further batch made.
 
     The second is one of processor time, which other programs on the machine change little.
     """
@@ -47,6 +48,7 @@ def draw(folder: str, solver: str, evaluations: int, count: int) -> tuple[Any, f
     batch = min(count, 250)
     sample = ConfigDict({**config.sample.to_dict(), **wanted, "batch": batch})
     trained = run.load(folder, ConfigDict({**config.to_dict(), "sample": sample.to_dict()}))
+    trained = replace(trained, generator=replace(trained.generator, calibration=None))
     windows = trained.sample(sample_key(0), count)
     start = time.process_time()
     jax.block_until_ready(trained.generator.sample(sample_key(1), trained.params, batch))

@@ -211,6 +211,8 @@ def budget(records: list[Record]) -> str:
             f"{r['learning_rate']:g}",
             r["weighting"],
             r["scaling"],
+            r["statistics"],
+            f"{r['calibration']:,}",
             f"{r['windows_per_second']:,.0f}",
             f"{r['training_minutes']:.1f}",
             f"{r['peak_megabytes'] / 1e3:.1f} GB",
@@ -219,7 +221,8 @@ def budget(records: list[Record]) -> str:
         ]
         for r in records
     ]
-    head = ["cell", "steps", "rate", "weights", "scaling", "windows/s", "minutes", "peak", "cores"]
+    head = ["cell", "steps", "rate", "weights", "scaling", "statistics", "calibration"]
+    head += ["windows/s", "minutes", "peak", "cores"]
     return table([*head, "validation loss"], rows)
 
 

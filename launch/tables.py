@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from ml_collections import ConfigDict
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # for the configs
@@ -103,11 +102,6 @@ class Cell(NamedTuple):
         return RESULTS / f"{self.name}.json"
 
     @property
-    def config(self) -> ConfigDict:
-        """The settings of its command before overrides."""
-        return importlib.import_module(f"configs.{self.data}").get_config(self.arguments)
-
-    @property
     def arguments(self) -> str:
         """The arguments of its config."""
         parts = (f"length={self.length}", f"variant={self.variant}", MODELS[self.model][0])
@@ -116,7 +110,8 @@ class Cell(NamedTuple):
     @property
     def defaults(self) -> dict[str, Any]:
         """What its config says beyond the command, of that which changed since the first runs."""
-        settings = self.config.to_dict()
+        module = importlib.import_module(f"configs.{self.data}")
+        settings = module.get_config(self.arguments).to_dict()
         for key, value in PROTOCOLS[self.protocol].items():
             part, name = key.split(".")
             settings[part][name] = value

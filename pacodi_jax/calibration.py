@@ -1,14 +1,16 @@
-"""Samples with train's second moments: a small linear correction of every bin.
+"""Samples with train's means and covariances: a small linear correction of every bin.
 
-To second order train is known exactly: in every bin and quadrature the mean m and the covariance
-R of the channels. Samples of a trained network miss them by a little, since the errors of its
-steps add up; some draws tell by how much: their mean m̂ and their covariance S. Then ::
+What train has in every bin and quadrature is known: the mean m and the covariance R of the
+channels. Samples of a trained network miss them by a little, since the errors of its steps add
+up; some draws tell by how much: their mean m̂ and their covariance S. Then ::
 
-    x ↦ m + A (x − m̂),    A = S^(−½) (S^½ R S^½)^½ S^(−½)
+    x ↦ m + A (x − m̂),    A = S^(−½) (S^½ R S^½)^½ S^(−½),
 
-has train's mean and covariance and, as the optimal transport of one Gaussian to the other, moves
-samples as little as any map that has. What the two halves of the draws do not agree on is chance
-and is left as it was. The paper has nothing like it; docs/results.md has what it does.
+all in units of each channel's deviation in train, has train's mean and covariance and, as the
+optimal transport of one Gaussian to the other, moves samples as little as any map that has. What
+is corrected is shrunk by how far two halves of the draws disagree on it. What the real part of one
+channel has to do with the imaginary part of another (which of them leads) is not corrected. The
+paper has nothing like it; docs/results.md has what it does.
 """
 
 from typing import NamedTuple
@@ -17,12 +19,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from pacodi_jax.errors import PacodiError
 from pacodi_jax.types import Array, Quadratures
 
 #: Added to both covariances, in units of each channel's variance in train.
 FLOOR = 1e-6
 
-#: With fewer training windows for each channel only variances are corrected, not correlations.
+#: With fewer training windows for each channel, overlapping ones included, only variances are
+#: corrected, not correlations.
 WINDOWS_A_CHANNEL = 10
 
 
@@ -57,7 +61,16 @@ def identity(bins: int, channels: int) -> Calibration:
 
 
 def fit(train: Quadratures, drawn: Quadratures) -> Calibration:
-    """Fits the correction to spectra of train ``(N, K, C)`` and of draws ``(M, K, C)``."""
+    """Fits the correction to spectra of train ``(N, K, C)`` and of draws ``(M, K, C)``.
+
+    Raises:
+      PacodiError: if a draw is not finite.
+    """
+    if not all(np.isfinite(part).all() for part in drawn):
+        raise PacodiError(
+            "some of the windows drawn for calibration are not finite; train longer, draw with "
+            "more solver steps, or set config.train.calibration=0."
+        )
 
     def part(train: Array, drawn: Array) -> tuple[Array, ...]:
         pairs = zip(*(np.asarray(x).swapaxes(0, 1) for x in (train, drawn)), strict=True)
@@ -73,7 +86,7 @@ def fit_bin(train: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
     Of what separates draws from train, d, as much is believed as two halves of the draws agree on:
     their difference has four times the chance of the whole, so d counts 1 − |d₁ − d₂|²/(4 |d|²),
-    once for the mean and once for the covariance (after Ledoit & Wolf, 2004).
+    once for the mean and once for the covariance. For a single channel that is a rough guess.
 
     Args:
       train: ``(N, C)``.

@@ -152,6 +152,16 @@ def _validate_together(config: ConfigDict) -> None:
             "config.diffusion.statistics='generated' lives in the spectrum's DC slot, which "
             "config.model.name='temporal' does not have; use 'none'."
         )
+    if config.train.calibration and (config.text.encoder or config.data.static):
+        raise PacodiError(
+            f"config.train.calibration={config.train.calibration} is for models without "
+            "conditions, each of which has moments of its own; set it to 0."
+        )
+    if config.train.calibration and diffusion.statistics == "oracle":
+        raise PacodiError(
+            f"config.train.calibration={config.train.calibration} would change the level and "
+            "scale that config.diffusion.statistics='oracle' borrows; set it to 0."
+        )
     if config.text.encoder == "precomputed" and config.data.source != "tsfragment":
         raise PacodiError(
             "config.text.encoder='precomputed' is for config.data.source='tsfragment', whose "
@@ -192,6 +202,7 @@ def to_json(config: ConfigDict) -> str:
 def from_json(text: str) -> ConfigDict:
     """The settings back from ``config.json``, locked."""
     raw = json.loads(text)
+    raw["train"].setdefault("calibration", 0)  # runs of earlier versions do not speak of it
 
     def tuples(value: Any) -> Any:
         if isinstance(value, dict):

@@ -55,7 +55,7 @@ def fit(windows: Array, floor: float = FLOOR) -> Level:
     check_rank("windows", windows, 3, "(N, L, C)")
     check_finite("windows", windows)
     if not floor > 0:
-        raise PacodiError(f"floor={floor}; accepted: a small positive fraction, for example 0.01.")
+        raise PacodiError(f"floor={floor}; accepted: a positive fraction, for example 0.3.")
     lowest = floor * _positive(windows.std(axis=(0, 1)))
     _, levels, scales = jax.vmap(lambda window: standardise(window, lowest))(windows)
     logs = jnp.log(scales)

@@ -183,6 +183,8 @@ def _evaluate(workdir: Path) -> None:
     if _MODE.value != "evaluate" and _holds(folder, facts, "scores.json", "report.html"):
         print(f"{folder} holds these scores already")
         return
+    if trained.note:
+        print(f"note: {trained.note}")
     written = evaluate.write_scores(trained, run.load_data(config), folder, **draw)
     print("\n".join(str(path) for path in written))
 

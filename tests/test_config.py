@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import json
 from pathlib import Path
 
 import pytest
@@ -110,4 +111,30 @@ def test_generated_statistics_need_a_spectrum():
     config = common.get_config("model=temporal")
     config.diffusion.statistics = "generated"
     with pytest.raises(PacodiError, match="temporal"):
+        configuration.validate(config)
+
+
+def test_what_is_better_on_a_data_set_gives_way_to_the_paper_and_must_exist():
+    air = importlib.import_module("configs.air")
+    assert air.get_config().train.calibration > 0
+    assert air.get_config().diffusion.statistics == "generated"
+    assert air.get_config("model=temporal").diffusion.statistics == "none"
+    paper = air.get_config("preset=paper")
+    assert (paper.train.calibration, paper.diffusion.statistics) == (0, "oracle")
+    with pytest.raises(KeyError, match="calibraton"):
+        common.get_config(better={"train.calibraton": 5})
+
+
+def test_runs_of_earlier_versions_were_not_calibrated():
+    settings = common.get_config().to_dict()
+    del settings["train"]["calibration"]
+    assert configuration.from_json(json.dumps(settings)).train.calibration == 0
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("data.static", ("a",)), ("diffusion.statistics", "oracle")]
+)
+def test_calibration_of_conditional_and_borrowing_models_is_refused(key, value):
+    config = common.get_config(better={"train.calibration": 500, key: value})
+    with pytest.raises(PacodiError, match=r"train\.calibration=500"):
         configuration.validate(config)

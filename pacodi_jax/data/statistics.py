@@ -6,7 +6,6 @@ window and, on the way back, needs the mean and scale of real windows: the paper
 leaks them, for comparison only. Everything made with it says so: :attr:`Statistics.label`.
 """
 
-from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -110,4 +109,5 @@ def encoder(mode: str, windows: Array | np.ndarray) -> Statistics:
     if mode == "none":
         return Statistics(mode, length, None)
     floor = _ORACLE_FLOOR if mode == "oracle" else level.FLOOR
-    return Statistics(mode, length, jax.jit(partial(level.fit, floor=floor))(jnp.asarray(windows)))
+    fit = jax.jit(level.fit, static_argnames="floor")
+    return Statistics(mode, length, fit(jnp.asarray(windows), floor=floor))

@@ -32,7 +32,6 @@ FREE = (
     "train.validate_every",
     "train.max_skips",
     "train.backend",
-    "train.calibration",
     "sample",
     "evaluate",
 )
@@ -104,28 +103,31 @@ def _hand_on(
     windows: Array,
     facts: dict[str, Any],
 ) -> None:
-    """Calibrates the samples of a trained model, if they shall be, and exports it.
+    """Exports a trained model, and once more with its samples calibrated if they shall be.
 
-    Not under conditions, each of which has moments of its own.
+    A finished run keeps the calibration that it has, whatever samples are asked for now.
     """
-    draws = 0 if fitted.condition is not None else config.train.calibration
-    facts |= {"calibration": {"draws": draws, "sampler": run.sampler(config)} if draws else None}
-    if draws and _is_exported(workdir, facts):
+    draws = config.train.calibration
+    if draws and _is_exported(workdir, facts, draws):
         return
-    if draws:
-        print(f"calibrating samples by {draws:,} draws", flush=True)
-        key = jax.random.fold_in(jax.random.key(config.seed), _CALIBRATION_STREAM)
-        found = generator.calibrated(key, params, windows, draws)
-        fitted = fitted._replace(calibration=found)
-    export(workdir, run.weights(fitted, params), facts)
+    export(workdir, run.weights(fitted, params), facts | {"calibration": None})
+    if not draws:
+        return
+    print(f"calibrating samples by {draws:,} draws", flush=True)
+    key = jax.random.fold_in(jax.random.key(config.seed), _CALIBRATION_STREAM)
+    found = generator.calibrated(key, params, windows, draws)
+    facts = facts | {"calibration": {"draws": draws, "sampler": run.sampler(config)}}
+    export(workdir, run.weights(fitted._replace(calibration=found), params), facts)
 
 
-def _is_exported(workdir: Path, facts: dict[str, Any]) -> bool:
-    """Whether the folder holds this very model, undamaged."""
+def _is_exported(workdir: Path, facts: dict[str, Any], draws: int) -> bool:
+    """Whether the folder holds this very model, undamaged and calibrated by so many draws."""
     try:
-        return run.load(workdir).card == facts
+        card = run.load(workdir).card
     except (PacodiError, OSError, ValueError, KeyError):
         return False
+    found = card.get("calibration")
+    return found is not None and card == facts | {"calibration": found} and found["draws"] == draws
 
 
 def _identity(dataset: Dataset) -> dict[str, str]:

@@ -66,6 +66,15 @@ def test_flat_windows_have_a_finite_scale_and_come_back(x64):
     assert float(scale[0]) == pytest.approx(level.FLOOR * windows[:, :, 0].std(), rel=1e-10)
 
 
+def test_quiet_windows_keep_a_part_of_their_amplitude(x64):
+    windows = jnp.asarray(_windows())
+    fitted = level.fit(windows)
+    shape, _, scale = level.standardise(windows[3], fitted.floor)
+    deviation, floor = windows[3].std(axis=0), level.FLOOR * windows.std(axis=(0, 1))
+    np.testing.assert_allclose(scale**2, deviation**2 + floor**2, rtol=1e-10)
+    np.testing.assert_allclose(shape.std(axis=0), deviation / scale, rtol=1e-10)
+
+
 def test_sampled_level_and_scale_come_from_the_spectrum_alone(x64):
     fitted = level.fit(jnp.asarray(_windows()))
     noise = spectrum.sample_noise(jax.random.key(0), level.noise_variance(12), 2)

@@ -17,6 +17,7 @@ from tests.metrics.windows import SMALL, waves
 class _Copycat:
     """A generator of real windows with a little noise."""
 
+    calibration = None
     statistics = SimpleNamespace(label="statistics=oracle: level and scale of REAL windows")
 
     def __init__(self, windows):

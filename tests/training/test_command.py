@@ -116,13 +116,30 @@ def test_calibration_belongs_to_the_way_samples_were_drawn(cache, trained):
 def test_damaged_weights_are_exported_again(trained, tmp_path):
     workdir = shutil.copytree(trained[0], tmp_path / "run")
     card = json.loads((workdir / "model.json").read_text())
-    assert job._is_exported(workdir, card)
-    assert not job._is_exported(workdir, card | {"steps": 41})
+    assert job._is_exported(workdir, card, 200)
+    assert not job._is_exported(workdir, card, 300)
+    assert not job._is_exported(workdir, card | {"steps": 41}, 200)
     whole = (workdir / "model.safetensors").read_bytes()
     (workdir / "model.safetensors").write_bytes(whole[:-8] + b"damaged!")
-    assert not job._is_exported(workdir, card)
+    assert not job._is_exported(workdir, card, 200)
     (workdir / "model.json").unlink()
-    assert not job._is_exported(workdir, card)
+    assert not job._is_exported(workdir, card, 200)
+
+
+def test_finished_run_keeps_its_calibration_whatever_samples_are_asked_for(cache, trained):
+    workdir, _ = trained
+    before = (workdir / "model.safetensors").read_bytes()
+    asked = ("--config.sample.steps=7", "--samples=3")
+    done = command(cache, f"--workdir={workdir}", *asked)
+    assert done.returncode == 0, done.stderr
+    assert "calibrating" not in done.stdout
+    assert "note: samples are not calibrated" in done.stdout
+    assert (workdir / "model.safetensors").read_bytes() == before
+    back = command(cache, f"--workdir={workdir}", "--samples=5")
+    assert back.returncode == 0, back.stderr
+    assert pacodi_jax.load(workdir).calibrated
+    other = command(cache, *SMALL, f"--workdir={workdir}", "--config.train.calibration=0")
+    assert "config.train.calibration=0, but the run in" in other.stderr
 
 
 def test_finished_run_says_so_and_other_settings_are_refused(cache, trained):

@@ -15,5 +15,5 @@ from configs import common
 
 def get_config(arguments: str = "") -> ConfigDict:
     """Returns the settings; ``arguments`` as in ``configs/common.py``."""
-    better = {"diffusion.statistics": "generated", "train.calibration": 10_000}
+    better = {"diffusion.statistics": "generated", "train.calibration": 30_000}
     return common.get_config(arguments, better=better, source="air")

@@ -8,9 +8,9 @@ up; some draws tell by how much: their mean m̂ and their covariance S. Then ::
 
 all in units of each channel's deviation in train, has train's mean and covariance and, as the
 optimal transport of one Gaussian to the other, moves samples as little as any map that has. What
-is corrected is shrunk by how far two halves of the draws disagree on it. What the real part of one
-channel has to do with the imaginary part of another (which of them leads) is not corrected. The
-paper has nothing like it; docs/results.md has what it does.
+is corrected is shrunk by the chance of the draws. What the real part of one channel has to do with
+the imaginary part of another (which of them leads) is not corrected. The paper has nothing like it;
+docs/results.md has what it does.
 """
 
 from typing import NamedTuple
@@ -84,9 +84,10 @@ def fit(train: Quadratures, drawn: Quadratures) -> Calibration:
 def fit_bin(train: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The correction of one bin and quadrature, in double precision.
 
-    Of what separates draws from train, d, as much is believed as two halves of the draws agree on:
-    their difference has four times the chance of the whole, so d counts 1 − |d₁ − d₂|²/(4 |d|²),
-    once for the mean and once for the covariance. For a single channel that is a rough guess.
+    What separates draws from train, d, is partly chance: the mean of M draws has tr S/M of it, and
+    their covariance (E|x|⁴ − |S|²)/M, as Ledoit and Wolf estimate it ("A well-conditioned estimator
+    for large-dimensional covariance matrices", 2004). So d counts 1 − chance/|d|², once for the
+    mean and once for the covariance.
 
     Args:
       train: ``(N, C)``.
@@ -99,14 +100,16 @@ def fit_bin(train: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarray, np.ndarra
     target, scale = train.mean(axis=0), train.std(axis=0)
     scale = np.where(scale > 0, scale, 1.0)
     train, drawn = (train - target) / scale, (drawn - target) / scale
-    mask = 1.0 if len(train) >= WINDOWS_A_CHANNEL * len(scale) else np.eye(len(scale))
+    many = len(train) >= WINDOWS_A_CHANNEL * len(scale)
+    mask = np.ones((len(scale), len(scale))) if many else np.eye(len(scale))
     wanted = _covariance(train, mask)
-    halves = drawn, drawn[::2], drawn[1::2]
-    excess = [_covariance(x, mask) - wanted for x in halves]
-    shift = [x.mean(axis=0) for x in halves]
-    matrix = transport(wanted + _believed(*excess) * excess[0], wanted)
-    mean = target + scale * _believed(*shift) * shift[0]
-    return mean, target, scale[:, None] * matrix / scale
+    found, shift = _covariance(drawn, mask), drawn.mean(axis=0)
+    squares, excess = (drawn - shift) ** 2, found - wanted
+    fourth = np.einsum("mi,ij,mj->m", squares, mask, squares, optimize=True).mean()
+    excess *= _believed(excess, (fourth - np.sum(found**2)) / len(drawn))
+    shift *= _believed(shift, np.trace(found) / len(drawn))
+    matrix = transport(wanted + excess, wanted)
+    return target + scale * shift, target, scale[:, None] * matrix / scale
 
 
 def transport(start: np.ndarray, end: np.ndarray) -> np.ndarray:
@@ -120,12 +123,12 @@ def _power(matrix: np.ndarray, exponent: float) -> np.ndarray:
     return (vectors * np.maximum(values, FLOOR**2) ** exponent) @ vectors.T
 
 
-def _covariance(x: np.ndarray, mask: np.ndarray | float) -> np.ndarray:
+def _covariance(x: np.ndarray, mask: np.ndarray) -> np.ndarray:
     size = x.shape[1]
     return np.cov(x, rowvar=False).reshape(size, size) * mask + FLOOR * np.eye(size)
 
 
-def _believed(whole: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
-    """How much of an estimate is not chance, in [0, 1], from those of two halves of the draws."""
-    size = float(np.sum(whole**2))
-    return max(0.0, 1 - float(np.sum((first - second) ** 2)) / (4 * size)) if size else 0.0
+def _believed(difference: np.ndarray, chance: float) -> float:
+    """How much of a difference is not chance, in [0, 1]: 1 − chance/|d|², of squared size."""
+    size = float(np.sum(difference**2))
+    return max(0.0, 1 - chance / size) if size else 0.0

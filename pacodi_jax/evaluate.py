@@ -125,7 +125,7 @@ def score_facts(trained: Trained, *, windows: int, seeds: int, seed: int) -> dic
     return {
         "model": trained.card,
         "sampler": trained.config.sample.to_dict(),
-        "draw": {"windows": windows, "seeds": seeds, "seed": seed},
+        "draw": {"windows_a_seed": windows, "seeds": seeds, "seed": seed},
     }
 
 
@@ -134,17 +134,19 @@ def write_scores(
 ) -> list[Path]:
     """Draws windows, scores them on train and on held-out windows, and writes the report.
 
+    Every seed has windows of its own, so that intervals hold the luck of the draw.
+
     Args:
       trained: the generator.
       dataset: what it was trained on, and what it never saw.
       folder: where to write ``scores.json``, ``scores.csv`` and ``report.html``.
       windows: at most so many a side.
       seeds: complete runs of every score.
-      seed: of the draw; the same windows as :func:`write_samples` draws.
+      seed: of the draw.
     """
     recipe, live = trained.recipe, trained.recipe.scaler.live
     train = dataset.train.once()
-    count = min(windows, len(train))
+    count = seeds * min(windows, len(train))
     condition = train.condition()
     if condition is not None:
         condition = condition[np.linspace(0, len(condition) - 1, count).astype(int)]

@@ -57,6 +57,17 @@ def _pick(windows: np.ndarray, seed: int, stream: int, start: int, count: int) -
     return windows[order[start : start + count]]
 
 
+def own(synthetic: np.ndarray, seed: int, size: int) -> np.ndarray:
+    """The synthetic windows that a seed judges: its own, as long as there are enough of them.
+
+    Seeds that judge the same windows agree on the luck of that draw, and an interval over them
+    leaves it out.
+    """
+    shuffled = np.random.default_rng(1).permutation(len(synthetic))
+    rows = np.sort(shuffled[(seed * size + np.arange(size)) % len(synthetic)])
+    return synthetic[rows[np.random.default_rng((seed, 1)).permutation(size)]]
+
+
 def count(windows: Windows, split: str, role: str, limit: int, halves: bool) -> int:
     """How many windows a side a comparison has.
 
@@ -99,4 +110,4 @@ def pair(
         return real, other
     if role == "ceiling":
         return real, metric.worst(real, seed)
-    return real, _pick(windows.synthetic, seed, 1, 0, size)
+    return real, own(windows.synthetic, seed, size)

@@ -56,8 +56,7 @@ def sides(
         reference = windows.real[:REFERENCE_LIMIT]
     if role == "ceiling":
         return reference, windows.real[:size]
-    rows = np.random.default_rng((seed, 1)).permutation(len(windows.synthetic))[:size]
-    return reference, windows.synthetic[rows]
+    return reference, draws.own(windows.synthetic, seed, size)
 
 
 def audit(

@@ -86,6 +86,16 @@ def test_what_is_chance_is_mostly_left_alone():
     assert np.linalg.norm(mean - target) < 0.9 * np.linalg.norm(drawn.mean(0) - train.mean(0))
 
 
+def test_a_single_draw_far_off_is_not_taken_for_a_law():
+    train, drawn = _law(4000, MIX), _law(1000, MIX, seed=1)
+    drawn[0] = 30.0
+    mean, target, matrix = calibration.fit_bin(train, drawn)
+    naive = calibration.transport(np.cov(drawn.T), np.cov(train.T))
+    np.testing.assert_allclose(matrix, np.eye(3), atol=0.01)
+    assert np.abs(naive - np.eye(3)).max() > 0.1
+    np.testing.assert_allclose(mean, target, atol=0.01)
+
+
 def test_few_training_windows_say_nothing_of_correlations():
     train, drawn = _law(25, MIX), _law(4000, 0.7 * MIX[:, ::-1], seed=1)
     _, _, matrix = calibration.fit_bin(train, drawn)

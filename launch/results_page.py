@@ -147,10 +147,7 @@ def verdicts(records: list[Record], paper: Record) -> str:
 
 
 def against(records: list[Record], rival: str, names: dict[str, str]) -> str:
-    """PaCoDi beside a rival of the same budget: SDE, L = 24, honest; who is clearly better.
-
-    The first training of each is compared; means of further ones stand beside it.
-    """
+    """PaCoDi beside a rival of the same budget: SDE, L = 24, honest; who is clearly better."""
     wanted = {"length": 24, "variant": "sde", "protocol": "honest"}
     rows = []
     for budget_, data in product(BUDGETS, SETS):
@@ -165,19 +162,25 @@ def against(records: list[Record], rival: str, names: dict[str, str]) -> str:
             continue
         steps = " and ".join(dict.fromkeys(f"{r['model']['steps']:,}" for r in (own, other)))
         for name, metric in names.items():
-            ours, theirs = score(own, name), score(other, name)
-            values = [*(trainings(found, name) for found in pair), spread(ours["floor"])]
+            ours, theirs = (over_trainings(found, name) for found in pair)
+            values = [trainings(found, name) for found in pair]
+            values.append(spread(score(own, name)["floor"]))
             word = verdict(ours, theirs, MODELS[rival])
             rows.append([f"{SETS[data]}, {metric}, {steps} steps", *values, word])
     head = ["", "PaCoDi", MODELS[rival], "floor", "lower (clear where intervals are apart)"]
     return table(head, rows) if rows else ""
 
 
+def over_trainings(found: list[Record], name: str) -> dict[str, Any]:
+    """The score of one training, or the mean over several with the interval of that mean."""
+    scores = [score(record, name) for record in found]
+    return scores[0] if len(scores) == 1 else summarise([one["value"] for one in scores])
+
+
 def trainings(found: list[Record], name: str) -> str:
-    """The score of the first training, and in brackets the means of further ones."""
-    first, *others = (score(record, name) for record in found)
-    means = ", ".join(number(other["value"]) for other in others)
-    return spread(first) + (f" ({means})" if means else "")
+    """The score, and in brackets what each of several trainings has."""
+    means = ", ".join(number(score(record, name)["value"]) for record in found)
+    return spread(over_trainings(found, name)) + (f" ({means})" if len(found) > 1 else "")
 
 
 def verdict(ours: dict[str, Any], theirs: dict[str, Any], rival: str) -> str:

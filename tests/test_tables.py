@@ -139,7 +139,9 @@ def test_the_page_says_who_is_lower_and_whether_clearly(tables):
     assert told.count("40,000 and 56,000 steps |") == 4
     again = [made_record(tables, c._replace(seed=1), 0.3) for c in cells if c.data == "air"]
     told = page.against(records + again, "temporal", page.FIRST)
-    assert told.count("0.500 ± 0.001 (0.300) | 0.100 ± 0.001 (0.300) |") == 2
+    both = "0.400 ± 1.271 (0.500, 0.300) | 0.200 ± 1.271 (0.100, 0.300) |"  # t of one freedom
+    assert told.count(both) == 2
+    assert told.count("clearly **temporal DiT**") == 6
     for record in records:
         if record["cell"]["model"] == "temporal":
             record["learning_rate"] = 1.4e-3

@@ -61,10 +61,11 @@ def own(synthetic: np.ndarray, seed: int, size: int) -> np.ndarray:
     """The synthetic windows that a seed judges: its own, as long as there are enough of them.
 
     Seeds that judge the same windows agree on the luck of that draw, and an interval over them
-    leaves it out.
+    leaves it out. Once all windows have had their turn, they are shuffled again.
     """
-    shuffled = np.random.default_rng(1).permutation(len(synthetic))
-    rows = np.sort(shuffled[(seed * size + np.arange(size)) % len(synthetic)])
+    again, place = divmod(seed, len(synthetic) // size)
+    shuffled = np.random.default_rng(1 + again).permutation(len(synthetic))
+    rows = np.sort(shuffled[place * size : (place + 1) * size])
     return synthetic[rows[np.random.default_rng((seed, 1)).permutation(size)]]
 
 

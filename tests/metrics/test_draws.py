@@ -31,3 +31,8 @@ def test_where_there_are_no_more_every_seed_judges_all_of_them():
 def test_no_window_is_judged_twice_by_a_seed(seed):
     chosen = draws.own(np.arange(100), seed, 60)
     assert len(np.unique(chosen)) == 60
+
+
+def test_halves_of_few_windows_differ_from_seed_to_seed():
+    chosen = {tuple(np.sort(draws.own(np.arange(100), seed, 50))) for seed in range(6)}
+    assert len(chosen) == 6

@@ -2,10 +2,10 @@
 
     python -m pacodi_jax.main --config=configs/air.py --workdir=runs/air
 
-Two CPU cores: 9 to 15 minutes of training on one of them, the other at work, and 2.1 GB with the
-scoring. Scores against train windows, mean of 5 seeds, the floor (real against other real
-windows) in brackets: Context-FID 0.026 (0.018), discriminative 0.008 (0.011), predictive 0.022
-(0.020), correlational 0.069 (0.085).
+Two CPU cores: 5 to 15 minutes of training on one of them, the other at work, one or two more to
+calibrate, and 2.1 GB with the scoring. Scores against train windows, mean of 5 seeds, the floor
+(real against other real windows) in brackets: Context-FID 0.026 (0.018), discriminative 0.009
+(0.011), predictive 0.022 (0.020), correlational 0.069 (0.085).
 """
 
 from ml_collections import ConfigDict

@@ -15,4 +15,5 @@ from configs import common
 
 def get_config(arguments: str = "") -> ConfigDict:
     """Returns the settings; ``arguments`` as in ``configs/common.py``."""
-    return common.get_config(arguments, source="etth1")
+    better = {"train.calibration": 30_000}
+    return common.get_config(arguments, better=better, source="etth1")

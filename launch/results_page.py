@@ -5,17 +5,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from results_few_steps import few_steps
+from results_format import PAPER_SCORES, SETS, number, spread, table
 
 from pacodi_jax.metrics.panel import summarise
 
-SETS = {"etth1": "ETTh1", "stocks": "Stocks", "sines": "Sines", "air": "Air"}
-PAPER_SCORES = {
-    "context_fid_v1": "Context-FID",
-    "correlational_v1": "Correlational",
-    "discriminative_v1": "Discriminative",
-    "predictive_v1": "Predictive",
-}
 FURTHER_SCORES = {
     "strong_discriminative_v1": "Strong discriminative",
     "phase_coherence_v1": "Phase coherence",
@@ -54,22 +48,6 @@ def pick(records: list[Record], **wanted: Any) -> list[Record]:
 def score(record: Record, name: str, split: str = "train") -> dict[str, Any]:
     """One score of a record."""
     return next(s for s in record["scores"] if (s["name"], s["split"]) == (name, split))
-
-
-def number(value: float) -> str:
-    """Three decimals, as the paper prints them."""
-    return f"{value:.3f}"
-
-
-def spread(found: dict[str, Any]) -> str:
-    """Mean ± half of the 95 % interval."""
-    return f"{number(found['value'])} ± {number((found['interval'][1] - found['interval'][0]) / 2)}"
-
-
-def table(head: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table, the first column to the left."""
-    lines = ["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
 
 
 def kinds(records: list[Record]) -> list[dict[str, Any]]:
@@ -229,61 +207,21 @@ def budget(records: list[Record]) -> str:
     return table([*head, "validation loss"], rows)
 
 
-def few_steps(folder: Path) -> str:
-    """Context-FID against network evaluations, a table for each data set that was measured."""
-    parts = []
-    for path in sorted((folder / "few_steps").glob("*.json")):
-        record = json.loads(path.read_text())
-        points = {tuple(name.split("/")): point for name, point in record["points"].items()}
-        numbers = sorted({int(number) for _, number in points})
-        for name in ("context_fid_v1", "discriminative_v1"):
-            rows = [
-                [f"`{solver}`", *(_mean(points.get((solver, str(n))), name) for n in numbers)]
-                for solver in dict.fromkeys(solver for solver, _ in points)
-            ]
-            floor = record[f"floor/{name}"]
-            parts.append(
-                f"**{path.stem}, {PAPER_SCORES[name]}** by network evaluations; floor "
-                f"{number(sum(floor) / len(floor))}; {record['windows']} windows, "
-                f"{record['seeds']} seeds, {record['model']['steps']:,} training steps\n\n"
-                + table(["solver", *map(str, numbers)], rows)
-            )
-        rows = [
-            [f"`{solver}`", *(_speed(points.get((solver, str(n)))) for n in numbers)]
-            for solver in dict.fromkeys(solver for solver, _ in points)
-        ]
-        parts.insert(0, baseline(path.stem, points))
-        parts.append(
-            f"**{path.stem}, windows a second of processor time**\n\n"
-            + table(["solver", *map(str, numbers)], rows)
-        )
-    return "\n\n".join(parts)
-
-
-def baseline(title: str, points: dict[tuple[str, str], Record], steps: str = "500") -> str:
-    """The best point of at most 20 evaluations against the long Euler–Maruyama."""
-    long = points.get(("euler_maruyama", steps))
-    few = {key: point for key, point in points.items() if int(key[1]) <= 20}
-    if long is None or not few:
+def history(folder: Path) -> str:
+    """Floor, another history and the long runs, by ``launch/bench_history.py``."""
+    path = folder / "history.json"
+    if not path.exists():
         return ""
-    name = "context_fid_v1"
-    (solver, number_), best = min(few.items(), key=lambda item: float(np.mean(item[1][name])))
-    found, (low, high) = np.mean(best[name]), summarise(long[name])["interval"]
-    return (
-        f"- {title}: the best Context-FID with at most 20 evaluations is {number(found)} "
-        f"(`{solver}`, {number_}), {steps}-step Euler–Maruyama has {number(np.mean(long[name]))} "
-        f"[{number(low)}, {number(high)}]: "
-        + ("within or below the interval" if found <= high else "**above the interval**")
-        + f", at {best['windows_per_second'] / long['windows_per_second']:.0f} times its speed."
-    )
-
-
-def _mean(point: Record | None, name: str) -> str:
-    return "–" if point is None else number(sum(point[name]) / len(point[name]))
-
-
-def _speed(point: Record | None) -> str:
-    return "–" if point is None else f"{point['windows_per_second']:,.0f}"
+    found = {s: r for s, r in json.loads(path.read_text()).items() if s in SETS}
+    rows = []
+    for name in ("context_fid_v1", "correlational_v1"):
+        for data, title in SETS.items():
+            if data in found:
+                parts = found[data]["scores"][name]
+                told = [spread(parts[part]) for part in ("floor", "history")]
+                blocks = str(found[data]["blocks"])
+                rows.append([f"{title}, {PAPER_SCORES[name]}", *told, blocks])
+    return table(["", "other windows of train", "another history", "weeks"], rows)
 
 
 def page(records: list[Record], paper: Record, parts: Path) -> str:
@@ -294,6 +232,7 @@ def page(records: list[Record], paper: Record, parts: Path) -> str:
         "memorisation": memorisation(records),
         "budget": budget(records),
         "few_steps": few_steps(parts),
+        "history": history(parts),
         "temporal": against(records, "temporal", FIRST),
         "monolithic": against(records, "monolithic", FIRST),
         "ablation": against(records, "decoupled", ABLATION),

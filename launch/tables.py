@@ -27,9 +27,12 @@ sys.path.insert(0, str(ROOT))  # for the configs
 RESULTS = ROOT / "docs" / "results"
 RUNS = ROOT / "runs" / "tables"
 
-#: What a budget buys: training steps, and complete runs of every score.
 STEPS = {"short": 8_000, "final": 40_000}
-SEEDS = {"short": 3, "final": 5}
+#: Short runs compare networks, so that nothing mends their samples; final ones are what users get.
+BUDGETS: dict[str, dict[str, Any]] = {
+    "short": {"evaluate.seeds": 3, "train.calibration": 0},
+    "final": {},
+}
 #: Rivals have PaCoDi's minutes: the steps that they take on one core in the time of one of PaCoDi's
 #: at L = 24 (sittings differ; the page has the minutes of every run). Ablations have its steps.
 PACE = {"temporal": 1.4, "monolithic": 4.0}
@@ -51,6 +54,15 @@ PROTOCOLS: dict[str, dict[str, Any]] = {
         "diffusion.statistics": "oracle",
         "train.calibration": 0,
     },
+}
+
+#: Settings that a result records by value, whether its command names them or its config has them.
+RECORDED = {
+    "learning_rate": "train.learning_rate",
+    "calibration": "train.calibration",
+    "weighting": "diffusion.weighting",
+    "statistics": "diffusion.statistics",
+    "scaling": "data.scaling",
 }
 
 
@@ -86,7 +98,7 @@ class Cell(NamedTuple):
             "train.steps": self.steps,
             "train.validate_every": self.steps // 4,
             "train.checkpoint_every": self.steps // 4,
-            **({"evaluate.seeds": SEEDS[self.budget]} if self.budget == "short" else {}),
+            **BUDGETS[self.budget],
         }
         return [
             "-m",
@@ -108,14 +120,14 @@ class Cell(NamedTuple):
         return ",".join(filter(None, parts))
 
     @property
-    def defaults(self) -> dict[str, Any]:
-        """What its config says beyond the command, of that which changed since the first runs."""
+    def recorded(self) -> dict[str, Any]:
+        """What its result records of its settings, whose defaults have changed since the first."""
         module = importlib.import_module(f"configs.{self.data}")
-        settings = module.get_config(self.arguments).to_dict()
-        for key, value in PROTOCOLS[self.protocol].items():
+        config = module.get_config(self.arguments).to_dict()
+        for key, value in {**PROTOCOLS[self.protocol], **BUDGETS[self.budget]}.items():
             part, name = key.split(".")
-            settings[part][name] = value
-        return _defaults(settings)
+            config[part][name] = value
+        return _recorded(config)
 
     @property
     def done(self) -> bool:
@@ -123,8 +135,8 @@ class Cell(NamedTuple):
         if not self.result.exists():
             return False
         record = json.loads(self.result.read_text())
-        found = {name: record.get(name) for name in self.defaults}
-        return (record["command"], found) == (self.said, self.defaults)
+        found = {name: record.get(name) for name in RECORDED}
+        return (_unrecorded(record["command"]), found) == (_unrecorded(self.said), self.recorded)
 
     @property
     def said(self) -> str:
@@ -132,14 +144,15 @@ class Cell(NamedTuple):
         return " ".join(["python", *self.command])
 
 
-def _defaults(config: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "learning_rate": config["train"]["learning_rate"],
-        "calibration": config["train"]["calibration"],
-        "weighting": config["diffusion"]["weighting"],
-        "statistics": config["diffusion"]["statistics"],
-        "scaling": config["data"]["scaling"],
-    }
+def _recorded(config: dict[str, Any]) -> dict[str, Any]:
+    parts = {name: key.split(".") for name, key in RECORDED.items()}
+    return {name: config[part][setting] for name, (part, setting) in parts.items()}
+
+
+def _unrecorded(command: str) -> list[str]:
+    """A command without the settings that are compared by their values."""
+    named = tuple(f"--config.{key}=" for key in RECORDED.values())
+    return sorted(part for part in command.split() if not part.startswith(named))
 
 
 def grid(seeds: int = 1) -> list[Cell]:
@@ -237,7 +250,7 @@ def run(cell: Cell) -> None:
             "packages": environment["packages"],
         },
         "windows_per_second": sorted(speeds)[len(speeds) // 2],
-        **_defaults(config),
+        **_recorded(config),
         "training_minutes": round(training_minutes(lines, config["train"]["batch"]), 1),
         "peak_megabytes": round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3),
         "validation": validation[-1],

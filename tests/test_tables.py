@@ -77,7 +77,7 @@ def made_record(tables, cell, value):
         "command": cell.said,
         "machine": {"cores": 2},
         "windows_per_second": 1000.0,
-        **cell.defaults,
+        **cell.recorded,
         "training_minutes": 1.0,
         "peak_megabytes": 900,
         "validation": 0.8,
@@ -171,10 +171,24 @@ def test_a_cell_is_done_only_by_its_own_command_and_defaults(tables, tmp_path, m
     cell = tables.grid()[0]
     monkeypatch.setattr(tables, "RESULTS", tmp_path)
     assert not cell.done
-    own = {"command": cell.said, **cell.defaults}
+    own = {"command": cell.said, **cell.recorded}
     cell.result.write_text(json.dumps(own))
     assert cell.done
     longer = {"command": cell.said + " --config.train.steps=1"}
     for other in (longer, {"learning_rate": 1.0}, {"weighting": "elbo"}, {"scaling": "robust"}):
         cell.result.write_text(json.dumps(own | other))
         assert not cell.done
+
+
+def test_a_setting_counts_by_its_value_whether_a_command_names_it_or_not(
+    tables, tmp_path, monkeypatch
+):
+    cell = next(c for c in tables.grid() if c.budget == "short" and c.protocol == "honest")
+    monkeypatch.setattr(tables, "RESULTS", tmp_path)
+    named = "--config.train.calibration=0"
+    assert named in cell.said.split()
+    silent = " ".join(part for part in cell.said.split() if part != named)
+    cell.result.write_text(json.dumps({"command": silent, **cell.recorded}))
+    assert cell.done
+    cell.result.write_text(json.dumps({"command": silent, **cell.recorded, "calibration": 100}))
+    assert not cell.done

@@ -99,7 +99,7 @@ def test_minutes_of_training_count_all_parts_of_a_run_once(tables):
 
 def test_the_page_says_where_the_aim_is_missed(tables, tmp_path):
     page = importlib.import_module("results_page")
-    for name in ("paper.json", "page.md"):
+    for name in ("paper.json", "page.md", "history.json"):
         (tmp_path / name).write_text((tables.RESULTS / name).read_text())
     for cell in tables.grid():
         value = 0.5 if cell.data == "air" else 0.001
@@ -109,6 +109,8 @@ def test_the_page_says_where_the_aim_is_missed(tables, tmp_path):
     assert "12 of 16 cells; by the mean alone 12." in text
     assert text.count("**no**") == 4
     assert "{{" not in text
+    assert "Not run yet" not in text.split("## Few steps")[0]
+    assert "| Air, Context-FID | 0.018 ± 0.006 | 0.135 ± " in text
     rows = [line for line in text.splitlines() if line.startswith("| PaCoDi SDE, 40,000 steps |")]
     assert len(rows) == 2 * len(page.PAPER_SCORES) + len(page.FURTHER_SCORES)
     assert "paper: PaCoDi SDE | 0.015 | 0.022 | 0.007 | 0.026" in text
@@ -149,7 +151,7 @@ def test_the_page_says_who_is_lower_and_whether_clearly(tables):
 
 
 def test_few_steps_are_measured_against_the_long_baseline():
-    page = importlib.import_module("results_page")
+    page = importlib.import_module("results_few_steps")
     point = lambda value, speed: {  # noqa: E731
         "context_fid_v1": [value - 0.001, value, value + 0.001],
         "windows_per_second": speed,

@@ -1,13 +1,13 @@
-"""What a perfect generator would score: train against another history of the same process.
+"""What a perfect generator would score: train against itself, drawn anew by blocks.
 
     python launch/bench_history.py [etth1 stocks sines air] [--histories 20] [--windows 3000]
 
-Windows of a series overlap, so two random halves of them tell the same story twice, and the judge's
-floor is what a copy of train would score. A generator that had learned the process, and not these
-very weeks of it, would stand as far from train as train stands from another history. How far that
-is, the block bootstrap tells: weeks of train (7 windows' lengths) drawn with replacement make the
-other history. Written to ``docs/results/history.json``; the table is made by
-``launch/tables.py write``.
+Windows of a series overlap, so other windows of train are nearly the same windows, and the judge's
+floor is about what a copy of train would score. A generator that had learned the process would be
+as far from train as the process is from the one history that there is. The block bootstrap puts
+train in the place of the process, and train drawn anew, in blocks of several windows' lengths and
+with replacement, in the place of train. Written to ``docs/results/history.json``; the table is made
+by ``launch/tables.py write``.
 """
 
 import argparse
@@ -18,35 +18,36 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from results_format import SETS
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # for the configs
 
 from pacodi_jax import run  # noqa: E402
 from pacodi_jax.metrics.cache import Cache, default_folder  # noqa: E402
-from pacodi_jax.metrics.panel import score_panel, summarise  # noqa: E402
+from pacodi_jax.metrics.panel import score_panel  # noqa: E402
 from pacodi_jax.metrics.registry import SEEDS, Budget  # noqa: E402
 
 OUT = ROOT / "docs" / "results" / "history.json"
 SCORES = ("context_fid_v1", "correlational_v1")
-BLOCK = 7  # windows' lengths
-SETS = ["etth1", "stocks", "sines", "air"]
+BLOCKS = (1, 7, 28)  # windows' lengths
 
 
-def other_history(starts: np.ndarray, block: int, count: int, seed: int) -> np.ndarray:
-    """Rows of ``count`` windows of a history that blocks of this one, drawn again, make up.
+def other_history(starts: np.ndarray, block: int, seed: int) -> np.ndarray:
+    """Rows of the windows of another history, at least as long as this one.
 
     Args:
       starts: ``(N,)``, the step at which each window begins.
       block: steps; windows that begin in the same block stay together.
-      count: how many windows to draw, without replacement if the history has as many.
       seed: of the history.
     """
-    rng = np.random.default_rng(seed)
     names, member = np.unique(starts // block, return_inverse=True)
-    rows = [np.flatnonzero(member == b) for b in rng.integers(0, len(names), len(names))]
-    history = np.concatenate(rows)
-    return rng.choice(history, count, replace=count > len(history))
+    rows = [np.flatnonzero(member == b) for b in range(len(names))]
+    rng = np.random.default_rng(seed)
+    drawn: list[np.ndarray] = []
+    while sum(map(len, drawn)) < len(starts):
+        drawn.append(rows[rng.integers(len(names))])
+    return np.concatenate(drawn)
 
 
 def measure(data: str, histories: int, limit: int) -> dict[str, Any]:
@@ -55,38 +56,49 @@ def measure(data: str, histories: int, limit: int) -> dict[str, Any]:
     train = run.load_data(config).train.once()
     real = train.recipe.unscale(train.values())[..., train.recipe.scaler.live]
     count = min(limit, len(real))
-    found: dict[str, dict[str, list[float]]] = {name: {} for name in SCORES}
-    for seed in range(histories):
-        rows = other_history(train.starts, BLOCK * train.length, count, seed)
-        budget = Budget(seeds=(SEEDS[seed % len(SEEDS)],), windows=count)
-        cache = Cache(default_folder())
-        panel = score_panel(real, real[rows], budget=budget, cache=cache, only=SCORES)
-        for score in panel["scores"]:
-            values = found[score["name"]]
-            values.setdefault("history", []).append(score["value"])
-            if seed < len(SEEDS):  # after that the floors come again
-                values.setdefault("floor", []).append(score["floor"]["value"])
-    told = {score: {k: summarise(v) for k, v in parts.items()} for score, parts in found.items()}
-    steps = train.starts // (BLOCK * train.length)
-    return {"windows": count, "blocks": len(np.unique(steps)), "scores": told}
+    found: dict[str, Any] = {name: {"floor": {}} for name in SCORES}
+    for block in BLOCKS:
+        for history in range(histories):
+            rows = other_history(train.starts, block * train.length, history)
+            seed = SEEDS[history % len(SEEDS)]
+            panel = score_panel(
+                real,
+                real[rows],
+                budget=Budget(seeds=(seed,), windows=count),
+                cache=Cache(default_folder()),
+                only=SCORES,
+            )
+            for score in panel["scores"]:
+                values = found[score["name"]]
+                values.setdefault(str(block), []).append(score["value"])
+                values["floor"][str(seed)] = score["floor"]["value"]
+        print(f"{data}, blocks of {block * train.length} steps: {histories} histories", flush=True)
+    return {"windows": count, "train": len(real), "scores": found}
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """The command line; all data sets unless some are named."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", nargs="*", help=f"of {', '.join(SETS)}; all by default")
+    parser.add_argument("--histories", type=int, default=20)
+    parser.add_argument("--windows", type=int, default=3000)
+    given = parser.parse_args(arguments)
+    unknown = [name for name in given.data if name not in SETS]
+    if unknown:
+        parser.error(f"{unknown[0]} is none of {', '.join(SETS)}")
+    given.data = given.data or list(SETS)
+    return given
 
 
 def main() -> None:
     """Measures the data sets named, and keeps the others' figures."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("data", nargs="*", choices=SETS)
-    parser.add_argument("--histories", type=int, default=20)
-    parser.add_argument("--windows", type=int, default=3000)
-    given = parser.parse_args()
+    given = parse(sys.argv[1:])
     record = json.loads(OUT.read_text()) if OUT.exists() else {}
-    for data in given.data or SETS:
+    for data in given.data:
         record[data] = measure(data, given.histories, given.windows)
         OUT.write_text(json.dumps(record, indent=1) + "\n")
-        for name, parts in record[data]["scores"].items():
-            told = ", ".join(f"{k} {v['value']:.4f}" for k, v in parts.items())
-            print(f"{data:8s} {name:18s} {told}", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,14 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from results_format import PAPER_SCORES, number, table
+from results_format import PAPER_SCORES, Record, number, table
 
 from pacodi_jax.metrics.panel import summarise
-
-Record = dict[str, Any]
 
 
 def few_steps(folder: Path) -> str:

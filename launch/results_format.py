@@ -9,6 +9,7 @@ PAPER_SCORES = {
     "discriminative_v1": "Discriminative",
     "predictive_v1": "Predictive",
 }
+Record = dict[str, Any]
 
 
 def number(value: float) -> str:

@@ -5,8 +5,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from results_few_steps import few_steps
-from results_format import PAPER_SCORES, SETS, number, spread, table
+from results_format import PAPER_SCORES, SETS, Record, number, spread, table
 
 from pacodi_jax.metrics.panel import summarise
 
@@ -25,10 +26,8 @@ MODELS = {
     "temporal": "temporal DiT",
     "monolithic": "monolithic",
 }
-BUDGETS = ("short", "final")
 #: What two runs must share to be compared.
 SHARED = ("learning_rate", "calibration", "weighting", "scaling")
-Record = dict[str, Any]
 
 
 def read(folder: Path) -> list[Record]:
@@ -128,7 +127,7 @@ def against(records: list[Record], rival: str, names: dict[str, str]) -> str:
     """PaCoDi beside a rival of the same budget: SDE, L = 24, honest; who is clearly better."""
     wanted = {"length": 24, "variant": "sde", "protocol": "honest"}
     rows = []
-    for budget_, data in product(BUDGETS, SETS):
+    for budget_, data in product(("short", "final"), SETS):
         pair = [
             pick(records, data=data, model=model, budget=budget_, **wanted)
             for model in ("pacodi", rival)
@@ -208,20 +207,25 @@ def budget(records: list[Record]) -> str:
 
 
 def history(folder: Path) -> str:
-    """Floor, another history and the long runs, by ``launch/bench_history.py``."""
+    """Train against itself drawn anew by blocks, from the file of ``launch/bench_history.py``."""
     path = folder / "history.json"
     if not path.exists():
         return ""
-    found = {s: r for s, r in json.loads(path.read_text()).items() if s in SETS}
-    rows = []
-    for name in ("context_fid_v1", "correlational_v1"):
-        for data, title in SETS.items():
-            if data in found:
-                parts = found[data]["scores"][name]
-                told = [spread(parts[part]) for part in ("floor", "history")]
-                blocks = str(found[data]["blocks"])
-                rows.append([f"{title}, {PAPER_SCORES[name]}", *told, blocks])
-    return table(["", "other windows of train", "another history", "weeks"], rows)
+    found = json.loads(path.read_text())
+    rows, blocks = [], []
+    for data, name in product(filter(found.get, SETS), ("context_fid_v1", "correlational_v1")):
+        parts = dict(found[data]["scores"][name])
+        floors = list(parts.pop("floor").values())
+        blocks = list(parts)
+        rows.append([f"{SETS[data]}, {PAPER_SCORES[name]}", number(float(np.mean(floors)))])
+        rows[-1] += map(middle, parts.values())
+    return table(["", "floor", *(f"blocks of {block} L" for block in blocks)], rows)
+
+
+def middle(values: list[float]) -> str:
+    """The median, and between which values four fifths lie."""
+    low, median, high = np.quantile(values, (0.1, 0.5, 0.9))
+    return f"{number(median)} ({number(low)} to {number(high)})"
 
 
 def page(records: list[Record], paper: Record, parts: Path) -> str:

@@ -14,7 +14,6 @@ import fnmatch
 import importlib
 import json
 import os
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -89,9 +88,9 @@ class Cell(NamedTuple):
         return round(PACE.get(self.model, 1.0) * STEPS[self.budget])
 
     @property
-    def command(self) -> list[str]:
-        """The command that trains, samples and scores the cell, without its folder."""
-        settings = {
+    def overrides(self) -> dict[str, Any]:
+        """What the cell sets beside the arguments of its config."""
+        return {
             **MODELS[self.model][1],
             **PROTOCOLS[self.protocol],
             **({"seed": self.seed} if self.seed else {}),
@@ -100,12 +99,16 @@ class Cell(NamedTuple):
             "train.checkpoint_every": self.steps // 4,
             **BUDGETS[self.budget],
         }
+
+    @property
+    def command(self) -> list[str]:
+        """The command that trains, samples and scores the cell, without its folder."""
         return [
             "-m",
             "pacodi_jax.main",
             f"--config=configs/{self.data}.py:{self.arguments}",
             "--mode=all",
-            *(f"--config.{key}={value}" for key, value in settings.items()),
+            *(f"--config.{key}={value}" for key, value in self.overrides.items()),
         ]
 
     @property
@@ -121,12 +124,13 @@ class Cell(NamedTuple):
 
     @property
     def recorded(self) -> dict[str, Any]:
-        """What its result records of its settings, whose defaults have changed since the first."""
+        """What its result records of its settings: those whose defaults have changed with time."""
         module = importlib.import_module(f"configs.{self.data}")
         config = module.get_config(self.arguments).to_dict()
-        for key, value in {**PROTOCOLS[self.protocol], **BUDGETS[self.budget]}.items():
-            part, name = key.split(".")
-            config[part][name] = value
+        for key, value in self.overrides.items():
+            if key in RECORDED.values():
+                part, name = key.split(".")
+                config[part][name] = value
         return _recorded(config)
 
     @property
@@ -232,8 +236,8 @@ def run(cell: Cell) -> None:
     workdir = RUNS / cell.name
     print(f"== {cell.name}\n   {cell.said} --workdir={workdir.relative_to(ROOT)}", flush=True)
     command = [sys.executable, *cell.command, f"--workdir={workdir}", "--exit_on_signal=75"]
-    status = subprocess.run(command, cwd=ROOT, check=False).returncode
-    if status:
+    _, ended, usage = os.wait4(subprocess.Popen(command, cwd=ROOT).pid, 0)
+    if status := os.waitstatus_to_exitcode(ended):
         raise SystemExit(f"{cell.name} ended with status {status}; run again to go on")
     found = json.loads((workdir / "scores" / "scores.json").read_text())
     lines = [json.loads(line) for line in (workdir / "metrics.jsonl").read_text().splitlines()]
@@ -252,7 +256,7 @@ def run(cell: Cell) -> None:
         "windows_per_second": sorted(speeds)[len(speeds) // 2],
         **_recorded(config),
         "training_minutes": round(training_minutes(lines, config["train"]["batch"]), 1),
-        "peak_megabytes": round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3),
+        "peak_megabytes": round(usage.ru_maxrss / 1e3),
         "validation": validation[-1],
         "model": found["model"],
         "protocol": found["protocol"],
@@ -279,6 +283,9 @@ def main() -> None:
         from results_page import write
 
         print(write(RESULTS, ROOT / "docs" / "results.md"))
+        for cell in grid():
+            if not cell.done:
+                print(f"note: {cell.name} is of other settings, or was not run")
         return
     for cell in chosen(given.patterns, given.seeds):
         if given.action == "list":

@@ -121,6 +121,9 @@ def test_what_is_better_on_a_data_set_gives_way_to_the_paper_and_must_exist():
     assert air.get_config("model=temporal").diffusion.statistics == "none"
     paper = air.get_config("preset=paper")
     assert (paper.train.calibration, paper.diffusion.statistics) == (0, "oracle")
+    etth1 = importlib.import_module("configs.etth1")
+    assert etth1.get_config().train.calibration > 0
+    assert etth1.get_config("preset=paper").train.calibration == 0
     with pytest.raises(KeyError, match="calibraton"):
         common.get_config(better={"train.calibraton": 5})
 

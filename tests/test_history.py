@@ -1,4 +1,4 @@
-"""Another history: weeks of train drawn again, whole."""
+"""Another history: blocks of train drawn again, whole."""
 
 import importlib
 import sys
@@ -18,23 +18,33 @@ def bench():
 
 
 def test_windows_of_a_block_come_as_often_as_it_does(bench):
-    starts = np.arange(100)
-    seen = np.bincount(bench.other_history(starts, 10, 100, seed=0), minlength=100)
+    seen = np.bincount(bench.other_history(np.arange(100), 10, seed=0), minlength=100)
     assert seen.sum() == 100
-    weeks = seen.reshape(10, 10)
-    assert (weeks == weeks[:, :1]).all()  # a week is drawn whole
-    assert (weeks[:, 0] == 0).any()  # some are not drawn
-    assert weeks[:, 0].max() > 1  # others again
+    blocks = seen.reshape(10, 10)
+    assert (blocks == blocks[:, :1]).all()  # a block is drawn whole
+    assert (blocks[:, 0] == 0).any()  # some are not drawn
+    assert blocks[:, 0].max() > 1  # others again
 
 
-def test_histories_differ_by_their_seed_and_gaps_make_no_blocks(bench):
+def test_gaps_are_no_blocks_and_histories_differ_by_their_seed(bench):
     starts = np.concatenate([np.arange(20), 1000 + np.arange(20)])
-    first, second = (bench.other_history(starts, 5, 40, seed=s) for s in (0, 1))
+    first, second = (bench.other_history(starts, 5, seed=s) for s in (0, 1))
+    seen = np.bincount(first, minlength=40).reshape(8, 5)
+    assert (seen == seen[:, :1]).all()
+    assert len(first) == 40
     assert sorted(first) != sorted(second)
-    assert len(np.unique(starts[first] // 5)) <= 8
 
 
-def test_a_short_history_is_drawn_from_with_replacement(bench):
-    rows = bench.other_history(np.arange(6), 3, 50, seed=0)
-    assert rows.shape == (50,)
-    assert set(rows) <= set(range(6))
+def test_a_history_is_at_least_as_long_as_train_where_blocks_are_uneven(bench):
+    starts = np.arange(25)  # blocks of 10, 10 and 5
+    lengths = [len(bench.other_history(starts, 10, seed=s)) for s in range(20)]
+    assert min(lengths) == 25
+    assert max(lengths) < 35
+
+
+def test_all_sets_unless_some_are_named(bench, capsys):
+    assert bench.parse([]).data == ["etth1", "stocks", "sines", "air"]
+    assert bench.parse(["air", "--histories", "3"]).data == ["air"]
+    with pytest.raises(SystemExit):
+        bench.parse(["nosuch"])
+    assert "nosuch is none of etth1, stocks, sines, air" in capsys.readouterr().err

@@ -99,8 +99,11 @@ def test_minutes_of_training_count_all_parts_of_a_run_once(tables):
 
 def test_the_page_says_where_the_aim_is_missed(tables, tmp_path):
     page = importlib.import_module("results_page")
-    for name in ("paper.json", "page.md", "history.json"):
+    for name in ("paper.json", "page.md"):
         (tmp_path / name).write_text((tables.RESULTS / name).read_text())
+    parts = {"floor": {"0": 0.01, "1": 0.03}, "7": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]}
+    scores = {"context_fid_v1": parts, "correlational_v1": parts}
+    (tmp_path / "history.json").write_text(json.dumps({"air": {"scores": scores}}))
     for cell in tables.grid():
         value = 0.5 if cell.data == "air" else 0.001
         record = made_record(tables, cell, value)
@@ -110,7 +113,8 @@ def test_the_page_says_where_the_aim_is_missed(tables, tmp_path):
     assert text.count("**no**") == 4
     assert "{{" not in text
     assert "Not run yet" not in text.split("## Few steps")[0]
-    assert "| Air, Context-FID | 0.018 ± 0.006 | 0.135 ± " in text
+    assert "| Air, Context-FID | 0.020 | 0.350 (0.150 to 0.550) |" in text
+    assert "|  | floor | blocks of 7 L |" in text
     rows = [line for line in text.splitlines() if line.startswith("| PaCoDi SDE, 40,000 steps |")]
     assert len(rows) == 2 * len(page.PAPER_SCORES) + len(page.FURTHER_SCORES)
     assert "paper: PaCoDi SDE | 0.015 | 0.022 | 0.007 | 0.026" in text

@@ -24,7 +24,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # for the configs
 
 from pacodi_jax import run  # noqa: E402
+from pacodi_jax.errors import PacodiError  # noqa: E402
 from pacodi_jax.metrics.cache import Cache, default_folder  # noqa: E402
+from pacodi_jax.metrics.draws import LEAST  # noqa: E402
 from pacodi_jax.metrics.panel import score_panel  # noqa: E402
 from pacodi_jax.metrics.registry import SEEDS, Budget  # noqa: E402
 
@@ -82,12 +84,14 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("data", nargs="*", help=f"of {', '.join(SETS)}; all by default")
-    parser.add_argument("--histories", type=int, default=20)
-    parser.add_argument("--windows", type=int, default=3000)
+    parser.add_argument("--histories", type=int, default=20, help="a size of blocks (20)")
+    parser.add_argument("--windows", type=int, default=3000, help="a side, at most (3000)")
     given = parser.parse_args(arguments)
     unknown = [name for name in given.data if name not in SETS]
     if unknown:
         parser.error(f"{unknown[0]} is none of {', '.join(SETS)}")
+    if given.histories < 1 or given.windows < LEAST:
+        parser.error(f"at least one history, and {LEAST} windows of it")
     given.data = given.data or list(SETS)
     return given
 
@@ -97,7 +101,10 @@ def main() -> None:
     given = parse(sys.argv[1:])
     record = json.loads(OUT.read_text()) if OUT.exists() else {}
     for data in given.data:
-        record[data] = measure(data, given.histories, given.windows)
+        try:
+            record[data] = measure(data, given.histories, given.windows)
+        except PacodiError as error:
+            raise SystemExit(f"error: {error}") from None
         OUT.write_text(json.dumps(record, indent=1) + "\n")
 
 

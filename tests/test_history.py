@@ -48,3 +48,7 @@ def test_all_sets_unless_some_are_named(bench, capsys):
     with pytest.raises(SystemExit):
         bench.parse(["nosuch"])
     assert "nosuch is none of etth1, stocks, sines, air" in capsys.readouterr().err
+    for few in ("--histories=0", "--windows=5"):
+        with pytest.raises(SystemExit):
+            bench.parse(["air", few])
+        assert "at least one history, and 20 windows of it" in capsys.readouterr().err

@@ -1,7 +1,11 @@
-"""Shared fixtures: double precision where a theorem is checked, and the real data if present."""
+"""Shared fixtures: double precision for theorems, the scripts of launch/, real data if present."""
 
+import importlib
 import os
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import jax
 import matplotlib
@@ -15,6 +19,15 @@ def x64():
     """Runs the test in double precision."""
     with jax.enable_x64(True):
         yield
+
+
+@pytest.fixture(scope="session")
+def launch() -> Iterator[Callable[[str], ModuleType]]:
+    """Imports a script of ``launch/`` by its name; they import one another like this too."""
+    folder = str(Path(__file__).parent.parent / "launch")
+    sys.path.insert(0, folder)
+    yield importlib.import_module
+    sys.path.remove(folder)
 
 
 @pytest.fixture

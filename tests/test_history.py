@@ -1,20 +1,12 @@
 """Another history: blocks of train drawn again, whole."""
 
-import importlib
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-LAUNCH = Path(__file__).parent.parent / "launch"
-
 
 @pytest.fixture(scope="module")
-def bench():
-    sys.path.insert(0, str(LAUNCH))
-    yield importlib.import_module("bench_history")
-    sys.path.remove(str(LAUNCH))
+def bench(launch):
+    return launch("bench_history")
 
 
 def test_windows_of_a_block_come_as_often_as_it_does(bench):

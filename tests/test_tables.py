@@ -2,21 +2,15 @@
 
 import importlib
 import json
-import sys
-from pathlib import Path
 
 import pytest
 
 from pacodi_jax import config as configuration
 
-LAUNCH = Path(__file__).parent.parent / "launch"
-
 
 @pytest.fixture(scope="module")
-def tables():
-    sys.path.insert(0, str(LAUNCH))
-    yield importlib.import_module("tables")
-    sys.path.remove(str(LAUNCH))
+def tables(launch):
+    return launch("tables")
 
 
 def settings(cell):
@@ -154,8 +148,8 @@ def test_the_page_says_who_is_lower_and_whether_clearly(tables):
     assert page.against(records, "temporal", page.FIRST) == ""
 
 
-def test_few_steps_are_measured_against_the_long_baseline():
-    page = importlib.import_module("results_few_steps")
+def test_few_steps_are_measured_against_the_long_baseline(launch):
+    page = launch("results_few_steps")
     point = lambda value, speed: {  # noqa: E731
         "context_fid_v1": [value - 0.001, value, value + 0.001],
         "windows_per_second": speed,

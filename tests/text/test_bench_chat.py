@@ -1,10 +1,7 @@
 """The zero-shot chat baseline on the exam of text-conditional runs, asked on loopback."""
 
-import importlib
 import json
 import re
-import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,18 +13,13 @@ from pacodi_jax.text import properties
 from tests.text.conftest import Reply, waves
 from tests.text.runs import tiny
 
-LAUNCH = Path(__file__).parents[2] / "launch"
 WINDOWS = 12
 
 
 @pytest.fixture(scope="module")
-def scripts():
+def scripts(launch):
     """The modules of ``launch`` as its commands see them."""
-    sys.path.insert(0, str(LAUNCH))
-    yield {
-        name: importlib.import_module(name) for name in ("bench_chat", "exam", "controllability")
-    }
-    sys.path.remove(str(LAUNCH))
+    return {name: launch(name) for name in ("bench_chat", "exam", "controllability")}
 
 
 @pytest.fixture

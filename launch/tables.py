@@ -236,9 +236,11 @@ def run(cell: Cell) -> None:
     workdir = RUNS / cell.name
     print(f"== {cell.name}\n   {cell.said} --workdir={workdir.relative_to(ROOT)}", flush=True)
     command = [sys.executable, *cell.command, f"--workdir={workdir}", "--exit_on_signal=75"]
-    _, ended, usage = os.wait4(subprocess.Popen(command, cwd=ROOT).pid, 0)
-    if status := os.waitstatus_to_exitcode(ended):
-        raise SystemExit(f"{cell.name} ended with status {status}; run again to go on")
+    process = subprocess.Popen(command, cwd=ROOT)
+    _, ended, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(ended)
+    if process.returncode:
+        raise SystemExit(f"{cell.name} ended with status {process.returncode}; run again to go on")
     found = json.loads((workdir / "scores" / "scores.json").read_text())
     lines = [json.loads(line) for line in (workdir / "metrics.jsonl").read_text().splitlines()]
     speeds = [line["windows_per_second"] for line in lines if "windows_per_second" in line]

@@ -2,7 +2,7 @@
 
     python -m pacodi_jax.main --config=configs/sines.py --workdir=runs/sines
 
-Two CPU cores: 14 minutes of training on one of them, the other at work, and 2.1 GB with the
+Two CPU cores: 6 to 14 minutes of training on one of them, the other at work, and 2.1 GB with the
 scoring. Scores against train windows, mean of 5 seeds, the floor (real against other real
 windows) in brackets: Context-FID 0.014 (0.014), discriminative 0.006 (0.005), predictive 0.186
 (0.187), correlational 0.025 (0.019).

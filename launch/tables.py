@@ -26,6 +26,7 @@ sys.path.insert(0, str(ROOT))  # for the configs
 RESULTS = ROOT / "docs" / "results"
 RUNS = ROOT / "runs" / "tables"
 
+#: Training steps of a budget.
 STEPS = {"short": 8_000, "final": 40_000}
 #: Short runs compare networks, so that nothing mends their samples; final ones are what users get.
 BUDGETS: dict[str, dict[str, Any]] = {

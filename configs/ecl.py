@@ -1,15 +1,5 @@
-"""ECL: the hourly consumption of 321 electricity clients.
+"""The packaged preset: see pacodi_jax/configs/ecl.py."""
 
-    python -m pacodi_jax.main --config=configs/ecl.py --workdir=runs/ecl
+from pacodi_jax.configs.ecl import get_config
 
-Two CPU cores: time not measured, memory not measured. Scores: not measured.
-"""
-
-from ml_collections import ConfigDict
-
-from configs import common
-
-
-def get_config(arguments: str = "") -> ConfigDict:
-    """Returns the settings; ``arguments`` as in ``configs/common.py``."""
-    return common.get_config(arguments, source="ecl")
+__all__ = ["get_config"]

@@ -1,15 +1,5 @@
-"""ETTm1: seven channels of an electricity transformer, every 15 minutes.
+"""The packaged preset: see pacodi_jax/configs/ettm1.py."""
 
-    python -m pacodi_jax.main --config=configs/ettm1.py --workdir=runs/ettm1
+from pacodi_jax.configs.ettm1 import get_config
 
-Two CPU cores: time not measured, memory not measured. Scores: not measured.
-"""
-
-from ml_collections import ConfigDict
-
-from configs import common
-
-
-def get_config(arguments: str = "") -> ConfigDict:
-    """Returns the settings; ``arguments`` as in ``configs/common.py``."""
-    return common.get_config(arguments, source="ettm1")
+__all__ = ["get_config"]

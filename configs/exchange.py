@@ -1,15 +1,5 @@
-"""Exchange: eight exchange rates, daily.
+"""The packaged preset: see pacodi_jax/configs/exchange.py."""
 
-    python -m pacodi_jax.main --config=configs/exchange.py --workdir=runs/exchange
+from pacodi_jax.configs.exchange import get_config
 
-Two CPU cores: time not measured, memory not measured. Scores: not measured.
-"""
-
-from ml_collections import ConfigDict
-
-from configs import common
-
-
-def get_config(arguments: str = "") -> ConfigDict:
-    """Returns the settings; ``arguments`` as in ``configs/common.py``."""
-    return common.get_config(arguments, source="exchange")
+__all__ = ["get_config"]

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from pacodi_jax import pictures, report
+from pacodi_jax import report
 from pacodi_jax.checkpoint import write_text
 from pacodi_jax.data import Dataset
 from pacodi_jax.errors import PacodiError
@@ -19,6 +19,7 @@ from pacodi_jax.metrics.draws import LEAST
 from pacodi_jax.metrics.panel import score_panel
 from pacodi_jax.metrics.registry import Budget
 from pacodi_jax.metrics.verdict import settle
+from pacodi_jax.report import pictures
 from pacodi_jax.report.progress import progress_bar
 from pacodi_jax.run import Trained
 from pacodi_jax.text.encoders.interface import clean_text

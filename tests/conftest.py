@@ -1,4 +1,4 @@
-"""Shared fixtures: double precision for theorems, the scripts of launch/, real data if present."""
+"""Shared fixtures: double precision, the scripts of benchmarks/, real data if present."""
 
 import importlib
 import os
@@ -22,9 +22,9 @@ def x64():
 
 
 @pytest.fixture(scope="session")
-def launch() -> Iterator[Callable[[str], ModuleType]]:
-    """Imports a script of ``launch/`` by its name; they import one another like this too."""
-    folder = str(Path(__file__).parent.parent / "launch")
+def benchmark() -> Iterator[Callable[[str], ModuleType]]:
+    """Imports a script of ``benchmarks/`` by its name; they import one another like this too."""
+    folder = str(Path(__file__).parent.parent / "benchmarks")
     sys.path.insert(0, folder)
     yield importlib.import_module
     sys.path.remove(folder)
@@ -37,3 +37,9 @@ def data_dir() -> Path:
     if not folder:
         pytest.skip("PACODI_DATA_DIR is not set: no real data here")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory):
+    """A folder of compiled programs and of what processes complained of."""
+    return tmp_path_factory.mktemp("cache")

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from configs import common
-from pacodi_jax import config as configuration
+from pacodi_jax.configs import common
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.models import Architecture, Settings
+from pacodi_jax.train import config as configuration
 
 ROOT = Path(__file__).parent.parent
-CONFIGS = sorted(p.stem for p in (ROOT / "configs").glob("*.py") if p.stem != "common")
-READERS = ("run/parts.py", "run/trained.py", "evaluate.py", "main.py", "train/job.py")
+PRESETS = ROOT / "pacodi_jax" / "configs"
+CONFIGS = sorted(p.stem for p in PRESETS.glob("*.py") if p.stem not in ("common", "__init__"))
+READERS = ("run/parts.py", "run/trained.py", "evaluate.py", "cli/main.py", "train/from_config.py")
 
 
 def _attributes_read() -> set[str]:
@@ -35,7 +36,7 @@ def test_no_setting_goes_unread():
 @pytest.mark.parametrize("name", CONFIGS)
 @pytest.mark.parametrize("arguments", ["", "length=64,variant=ddpm,size=small", "preset=paper"])
 def test_every_config_is_valid_and_survives_json(name, arguments):
-    config = importlib.import_module(f"configs.{name}").get_config(arguments)
+    config = importlib.import_module(f"pacodi_jax.configs.{name}").get_config(arguments)
     configuration.validate(config)
     again = configuration.from_json(configuration.to_json(config))
     assert again.to_dict() == config.to_dict()
@@ -44,7 +45,7 @@ def test_every_config_is_valid_and_survives_json(name, arguments):
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_every_config_opens_with_its_command(name):
-    text = (ROOT / "configs" / f"{name}.py").read_text()
+    text = (PRESETS / f"{name}.py").read_text()
     head = ast.get_docstring(ast.parse(text))
     assert f"python -m pacodi_jax.main --config=configs/{name}.py" in head
     assert "Two CPU cores:" in head
@@ -115,13 +116,13 @@ def test_generated_statistics_need_a_spectrum():
 
 
 def test_what_is_better_on_a_data_set_gives_way_to_the_paper_and_must_exist():
-    air = importlib.import_module("configs.air")
+    air = importlib.import_module("pacodi_jax.configs.air")
     assert air.get_config().train.calibration > 0
     assert air.get_config().diffusion.statistics == "generated"
     assert air.get_config("model=temporal").diffusion.statistics == "none"
     paper = air.get_config("preset=paper")
     assert (paper.train.calibration, paper.diffusion.statistics) == (0, "oracle")
-    etth1 = importlib.import_module("configs.etth1")
+    etth1 = importlib.import_module("pacodi_jax.configs.etth1")
     assert etth1.get_config().train.calibration > 0
     assert etth1.get_config("preset=paper").train.calibration == 0
     with pytest.raises(KeyError, match="calibraton"):

@@ -134,7 +134,7 @@ def _from_fragments(
 
 
 def _prepared(name: str) -> pd.DataFrame:
-    from pacodi_jax.data import builders  # TFDS takes a second to import
+    from pacodi_jax.data import builders
 
     return builders.prepared(name)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pacodi_jax.data import times
+from pacodi_jax.data import time_columns
 from pacodi_jax.data.clock import Clock
 from pacodi_jax.errors import PacodiError, nearest
 
@@ -224,8 +224,8 @@ def _clock(
         return None, None, None
     if len(columns) > 2:
         raise PacodiError(f"time={columns!r}: name one column, or a date and a time column")
-    stamps = times.parse(frame, columns, format)
-    grid, frequency = times.positions(stamps.values, bounds, columns[0])
+    stamps = time_columns.parse(frame, columns, format)
+    grid, frequency = time_columns.positions(stamps.values, bounds, columns[0])
     numeric = not isinstance(stamps.values, pd.DatetimeIndex)
     starts = tuple(_text(stamps.values[b]) for b in bounds[:-1])
     rows = int(grid[bounds[1] - 1]) + 1

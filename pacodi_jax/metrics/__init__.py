@@ -10,7 +10,7 @@ from pacodi_jax.metrics.discriminative import discriminative_score
 from pacodi_jax.metrics.frechet import context_fid, frechet_distance
 from pacodi_jax.metrics.neighbours import coverage, density, nearest_neighbour
 from pacodi_jax.metrics.predictive import predictive_score
-from pacodi_jax.metrics.spectral import phase_coherence_distance, power_spectrum_distance
+from pacodi_jax.metrics.spectra import phase_coherence_distance, power_spectrum_distance
 from pacodi_jax.metrics.strong import strong_discriminative_score
 from pacodi_jax.metrics.transport import sliced_wasserstein, wasserstein
 

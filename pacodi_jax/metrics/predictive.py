@@ -6,8 +6,8 @@ import numpy as np
 import optax
 
 from pacodi_jax.metrics import gru
-from pacodi_jax.metrics.batches import batch_rows
 from pacodi_jax.metrics.inputs import checked
+from pacodi_jax.metrics.minibatches import batch_rows
 from pacodi_jax.types import Array
 
 STEPS = 5000

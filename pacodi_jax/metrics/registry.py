@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pacodi_jax.metrics import correlation, neighbours, spectral, surrogates, transport, ts2vec
+from pacodi_jax.metrics import correlation, neighbours, spectra, surrogates, transport, ts2vec
 from pacodi_jax.metrics.discriminative import discriminative_score
 from pacodi_jax.metrics.frechet import frechet_distance
 from pacodi_jax.metrics.predictive import predictive_score
@@ -148,13 +148,13 @@ def further_metrics(budget: Budget) -> tuple[Metric, ...]:
             "power_spectrum_v1",
             "Power spectrum",
             "Difference of the power spectrum, in decibels.",
-            score=_seeded(spectral.power_spectrum_distance),
+            score=_seeded(spectra.power_spectrum_distance),
         ),
         entry(
             "phase_coherence_v1",
             "Phase coherence",
             "How phases hang together across frequencies and channels; blind to power.",
-            score=_seeded(spectral.phase_coherence_distance),
+            score=_seeded(spectra.phase_coherence_distance),
         ),
         entry(
             "density_v1",

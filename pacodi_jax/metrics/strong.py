@@ -6,8 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from pacodi_jax.metrics.batches import batch_rows, divide
 from pacodi_jax.metrics.inputs import checked
+from pacodi_jax.metrics.minibatches import batch_rows, divide
 from pacodi_jax.types import Array, Key
 
 STEPS = 500

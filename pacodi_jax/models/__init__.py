@@ -1,14 +1,7 @@
 """Generators behind one protocol, in one dict: PaCoDi and its relatives from the same code."""
 
-from pacodi_jax.models.build import (
-    MODELS,
-    Architecture,
-    Fitted,
-    Settings,
-    build,
-    fit,
-    make_sampler,
-)
+from pacodi_jax.core.training_times import TIMES
+from pacodi_jax.models.build import MODELS, Architecture, Fitted, Settings, build, fit, make_sampler
 from pacodi_jax.models.spectral import (
     LOSSES,
     PARAMETERISATIONS,
@@ -17,7 +10,6 @@ from pacodi_jax.models.spectral import (
     SpectralDiffusion,
 )
 from pacodi_jax.models.state import Batch, TrainState
-from pacodi_jax.models.times import TIMES
 
 __all__ = [
     "LOSSES",

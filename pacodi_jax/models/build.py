@@ -7,21 +7,20 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from pacodi_jax import wiener
-from pacodi_jax.calibration import Calibration
-from pacodi_jax.data import statistics
-from pacodi_jax.data.statistics import Statistics
+from pacodi_jax.core import statistics, wiener
+from pacodi_jax.core.calibration import Calibration
+from pacodi_jax.core.level import Level
+from pacodi_jax.core.schedule import SCHEDULES
+from pacodi_jax.core.solvers import SOLVERS, StepRule, time_grid
+from pacodi_jax.core.statistics import Statistics
+from pacodi_jax.core.training_times import time_sampler
+from pacodi_jax.core.wiener import Moments
 from pacodi_jax.errors import choose
-from pacodi_jax.level import Level
 from pacodi_jax.models import views
 from pacodi_jax.models.spectral import Process, Sampler, SpectralDiffusion
-from pacodi_jax.models.times import time_sampler
 from pacodi_jax.models.views import View
 from pacodi_jax.networks import DualBranch, SingleBranch
-from pacodi_jax.schedule import SCHEDULES
-from pacodi_jax.solvers import SOLVERS, StepRule, time_grid
 from pacodi_jax.types import Array, Quadratures, Schedule
-from pacodi_jax.wiener import Moments
 
 _BORROWED = 3000  # training windows, evenly spread, whose level and scale ``oracle`` keeps
 

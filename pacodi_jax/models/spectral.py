@@ -11,16 +11,16 @@ import numpy as np
 import optax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from pacodi_jax import calibration, diffusion, guidance, wiener
-from pacodi_jax.calibration import Calibration
-from pacodi_jax.data.statistics import Statistics
+from pacodi_jax.core import calibration, diffusion, guidance, wiener
+from pacodi_jax.core.calibration import Calibration
+from pacodi_jax.core.solvers import StepRule, draw
+from pacodi_jax.core.spectrum import sample_noise, to_series, to_spectrum
+from pacodi_jax.core.statistics import Statistics
+from pacodi_jax.core.training_times import TimeSampler
+from pacodi_jax.core.wiener import Moments
 from pacodi_jax.models.state import Batch, TrainState, advance
-from pacodi_jax.models.times import TimeSampler
 from pacodi_jax.models.views import View
-from pacodi_jax.solvers import StepRule, draw
-from pacodi_jax.spectrum import sample_noise, to_series, to_spectrum
 from pacodi_jax.types import Array, Denoiser, Key, Prediction, Quadratures, Schedule
-from pacodi_jax.wiener import Moments
 
 PARAMETERISATIONS = ("wiener", "noise")
 LOSSES = ("velocity", "noise")

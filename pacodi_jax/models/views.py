@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from pacodi_jax.core.spectrum import live, to_series, to_spectrum
 from pacodi_jax.networks import DualBranch, SingleBranch
-from pacodi_jax.spectrum import live, to_series, to_spectrum
 from pacodi_jax.types import Array, Key, Quadratures
 
 

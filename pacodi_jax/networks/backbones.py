@@ -5,7 +5,9 @@ import jax.numpy as jnp
 
 from pacodi_jax.networks import choices
 from pacodi_jax.networks.blocks import Branches, over_branches, stacked
-from pacodi_jax.networks.checks import (
+from pacodi_jax.networks.embedding import ConditionCode, Embed, Project, time_features, to_patches
+from pacodi_jax.networks.layers import Perceptron
+from pacodi_jax.networks.refusals import (
     DTYPES,
     both,
     check_condition,
@@ -13,8 +15,6 @@ from pacodi_jax.networks.checks import (
     check_length,
     check_options,
 )
-from pacodi_jax.networks.embedding import ConditionCode, Embed, Project, time_features, to_patches
-from pacodi_jax.networks.layers import Perceptron
 from pacodi_jax.types import Array, Quadratures
 
 
@@ -45,7 +45,7 @@ class DualBranch(nn.Module):
 
     Example:
       >>> import jax, jax.numpy as jnp
-      >>> from pacodi_jax import spectrum
+      >>> from pacodi_jax.core import spectrum
       >>> from pacodi_jax.networks import DualBranch
       >>> key, t, live = jax.random.key(0), jnp.array([0.1, 0.9]), spectrum.noise_variance(24)
       >>> state = jax.vmap(spectrum.to_spectrum)(jax.random.normal(key, (2, 24, 7)))

@@ -29,7 +29,7 @@ def device() -> Any:
 def stacks_branches() -> bool:
     """Whether both branches run as one batched product instead of two plain ones.
 
-    On CPU two plain products are faster: ``python launch/bench_networks.py branches`` compares
+    On CPU two plain products are faster: ``python benchmarks/bench_networks.py branches`` compares
     them. Elsewhere one launch replaces two, and it is not measured.
     """
     return platform() != "cpu"

@@ -12,7 +12,7 @@ import numpy as np
 
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.report.page import page
-from pacodi_jax.report.pictures import sections
+from pacodi_jax.report.sections import sections
 
 COLUMNS = (
     *("name", "split", "group", "better", "protocol", "value", "low", "high"),

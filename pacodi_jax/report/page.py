@@ -4,7 +4,7 @@ import math
 from html import escape
 from typing import Any
 
-from pacodi_jax.report.pictures import Section
+from pacodi_jax.report.sections import Section
 from pacodi_jax.report.style import CSS
 
 GROUPS = {"paper": "The paper's four", "beyond": "Beyond the paper"}

@@ -6,7 +6,8 @@ import optax
 from ml_collections import ConfigDict
 
 from pacodi_jax import data, models
-from pacodi_jax.data import Dataset, statistics
+from pacodi_jax.core import statistics
+from pacodi_jax.data import Dataset
 from pacodi_jax.data.captioned import with_texts
 from pacodi_jax.errors import PacodiError, choose
 from pacodi_jax.text import tsfragment

@@ -10,16 +10,17 @@ import jax.numpy as jnp
 import numpy as np
 from ml_collections import ConfigDict
 
-from pacodi_jax import calibration, models
-from pacodi_jax import config as configuration
+from pacodi_jax import models
 from pacodi_jax.checkpoint import load_weights
-from pacodi_jax.data import Dataset, Recipe, statistics
+from pacodi_jax.core import calibration, statistics
+from pacodi_jax.data import Dataset, Recipe
 from pacodi_jax.data.captioned import Captioned
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.run.parts import build_encoder, build_generator
 from pacodi_jax.text.encoders import Encoder, check_vectors, require_identity
 from pacodi_jax.text.encoders.interface import as_numbers
 from pacodi_jax.text.encoders.vocabulary import encode_request
+from pacodi_jax.train import config as configuration
 from pacodi_jax.types import Array, Key
 
 WEIGHTS, RECIPE, SETTINGS = "model.safetensors", "recipe.json", "config.json"

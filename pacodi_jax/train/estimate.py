@@ -5,7 +5,7 @@ from typing import Any
 
 import jax
 
-from pacodi_jax.train.record import duration
+from pacodi_jax.train.log import duration
 
 
 def matmul_flops(jaxpr: Any) -> int:

@@ -13,8 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
-from pacodi_jax import spectrum, wiener
-from pacodi_jax.solvers import SOLVERS, Problem, StepRule
+from pacodi_jax.core import spectrum, wiener
+from pacodi_jax.core.solvers import SOLVERS, Problem, StepRule
 from pacodi_jax.types import Denoiser, Prediction, Quadratures, Schedule
 
 

@@ -5,10 +5,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pacodi_jax import diffusion, level, schedule, spectrum, wiener
+from pacodi_jax.core import diffusion, level, schedule, spectrum, wiener
+from pacodi_jax.core.schedule import SCHEDULES
+from pacodi_jax.core.solvers import SOLVERS, draw, time_grid
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.schedule import SCHEDULES
-from pacodi_jax.solvers import SOLVERS, draw, time_grid
 from pacodi_jax.types import Quadratures
 from tests.core.gaussian import asymmetric
 

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pacodi_jax import calibration, spectrum
+from pacodi_jax.core import calibration, spectrum
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.types import Quadratures
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from jax.flatten_util import ravel_pytree
 
-from pacodi_jax import diffusion, schedule, spectrum
+from pacodi_jax.core import diffusion, schedule, spectrum
 from pacodi_jax.types import Quadratures
 from tests.core.gaussian import basis
 

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pacodi_jax import schedule, spectrum
-from pacodi_jax.guidance import classifier_free
+from pacodi_jax.core import schedule, spectrum
+from pacodi_jax.core.guidance import classifier_free
 from pacodi_jax.types import Prediction, Quadratures
 from tests.core.gaussian import asymmetric, circulant
 

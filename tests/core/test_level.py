@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from pacodi_jax import level, spectrum
+from pacodi_jax.core import level, spectrum
 from tests.core.strategies import CHANNELS, DTYPES, LENGTHS, MODEST, SEEDS, draw_window, tolerance
 
 

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pacodi_jax import diffusion, level, schedule, spectrum, wiener
+from pacodi_jax.core import diffusion, level, schedule, spectrum, wiener
 from pacodi_jax.types import Prediction, Quadratures
 
 LENGTH, CHANNELS, BATCH = 9, 2, 3

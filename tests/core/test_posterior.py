@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pacodi_jax import diffusion, schedule, spectrum
-from pacodi_jax.solvers import time_grid
+from pacodi_jax.core import diffusion, schedule, spectrum
+from pacodi_jax.core.solvers import time_grid
 from tests.core.gaussian import basis
 
 

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pacodi_jax import schedule
+from pacodi_jax.core import schedule
 
 EVERY = {
     "vp": schedule.vp(),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pacodi_jax import diffusion, level, schedule, spectrum
+from pacodi_jax.core import diffusion, level, schedule, spectrum
 from pacodi_jax.types import Quadratures
 from tests.core.gaussian import asymmetric
 from tests.core.strategies import CHANNELS, DTYPES, LENGTHS, MODEST, SEEDS, draw_window, tolerance

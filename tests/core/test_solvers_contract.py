@@ -6,8 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pacodi_jax import schedule, spectrum
-from pacodi_jax.solvers import GRIDS, SOLVERS, draw, time_grid
+from pacodi_jax.core import schedule, spectrum
+from pacodi_jax.core.solvers import GRIDS, SOLVERS, draw, time_grid
 from pacodi_jax.types import Quadratures
 from tests.core.gaussian import asymmetric, build_rule
 

@@ -1,6 +1,6 @@
 """How fast solvers converge, and where: measured orders, weak bins, Wiener coordinates, AR(1).
 
-launch/bench_solvers.py prints the whole tables; docs/solvers.md records them.
+benchmarks/bench_solvers.py prints the whole tables; docs/solvers.md records them.
 """
 
 import jax
@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from jax.flatten_util import ravel_pytree
 
-from pacodi_jax import schedule, wiener
-from pacodi_jax.solvers import GRIDS, draw, time_grid
+from pacodi_jax.core import schedule, wiener
+from pacodi_jax.core.solvers import GRIDS, draw, time_grid
 from tests.core.gaussian import (
     Process,
     asymmetric,

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from jax.flatten_util import ravel_pytree
 
-from pacodi_jax import diffusion, schedule, spectrum
-from pacodi_jax.solvers import SOLVERS, StepRule, draw, time_grid
+from pacodi_jax.core import diffusion, schedule, spectrum
+from pacodi_jax.core.solvers import SOLVERS, StepRule, draw, time_grid
 from pacodi_jax.types import Quadratures
 from tests.core.gaussian import (
     Law,

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pacodi_jax import schedule, spectrum, wiener
-from pacodi_jax.solvers import SOLVERS, draw, time_grid
+from pacodi_jax.core import schedule, spectrum, wiener
+from pacodi_jax.core.solvers import SOLVERS, draw, time_grid
 from pacodi_jax.types import Denoiser, Quadratures
 from tests.core.gaussian import Process, asymmetric, from_windows
 

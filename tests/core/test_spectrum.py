@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from pacodi_jax import spectrum
+from pacodi_jax.core import spectrum
 from pacodi_jax.types import Quadratures
 from tests.core.strategies import CHANNELS, DTYPES, LENGTHS, MODEST, SEEDS, draw_window, tolerance
 

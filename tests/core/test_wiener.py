@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from pacodi_jax import diffusion, level, schedule, spectrum, wiener
+from pacodi_jax.core import diffusion, level, schedule, spectrum, wiener
 from pacodi_jax.types import Prediction, Quadratures
 from tests.core.gaussian import asymmetric, circulant
 from tests.core.strategies import CHANNELS, DTYPES, LENGTHS, MODEST, SEEDS, draw_window, tolerance

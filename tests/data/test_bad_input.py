@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from pacodi_jax.cli.describe import main
 from pacodi_jax.data import catalogue, files
-from pacodi_jax.data.__main__ import main
 from tests.data import tables
 
 pytestmark = pytest.mark.filterwarnings("ignore:the load_module")  # ml_collections calls it

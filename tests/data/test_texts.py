@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from configs import text as text_config
 from pacodi_jax import data
+from pacodi_jax.configs import text as text_config
 from pacodi_jax.data import batches, captioned
 from pacodi_jax.data.captioned import with_texts
 from pacodi_jax.errors import PacodiError
@@ -19,7 +19,7 @@ from pacodi_jax.text import facts, properties
 from pacodi_jax.text.encoders import Encoder
 from pacodi_jax.text.encoders.hashed import Hashed
 from pacodi_jax.text.encoders.precomputed import Precomputed
-from pacodi_jax.train.engine import gather
+from pacodi_jax.train.device_loop import gather
 
 LENGTH = 8
 RISES_AND_FALLS = {"texts": ["it rises", "it falls"], "vectors": np.eye(2), "width": 2}

@@ -4,7 +4,7 @@ import pytest
 from pacodi_jax import metrics
 from pacodi_jax.metrics.correlation import autocorrelation, cross_correlation
 from pacodi_jax.metrics.memorisation import audit
-from pacodi_jax.metrics.spectral import phase_coherence
+from pacodi_jax.metrics.spectra import phase_coherence
 from tests.metrics.windows import waves
 
 

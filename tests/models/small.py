@@ -10,8 +10,8 @@ import numpy as np
 import optax
 
 from pacodi_jax import models
+from pacodi_jax.core.spectrum import to_spectrum
 from pacodi_jax.models.views import View
-from pacodi_jax.spectrum import to_spectrum
 from pacodi_jax.types import Quadratures
 
 LENGTH, CHANNELS, BATCH = 8, 2, 16

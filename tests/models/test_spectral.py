@@ -8,8 +8,9 @@ import numpy as np
 import optax
 import pytest
 
-from pacodi_jax import models, spectrum, wiener
-from pacodi_jax.solvers import SOLVERS
+from pacodi_jax import models
+from pacodi_jax.core import spectrum, wiener
+from pacodi_jax.core.solvers import SOLVERS
 from pacodi_jax.types import Prediction
 from tests.models import small
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pacodi_jax import flops
+from pacodi_jax.cli import flops
 from pacodi_jax.networks import DualBranch, SingleBranch, choices
 from pacodi_jax.networks.cost import abstract_inputs, count, product_flops, xla_flops
 from pacodi_jax.report.costs import lines

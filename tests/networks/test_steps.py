@@ -5,9 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from pacodi_jax.core.spectrum import noise_variance, to_spectrum
 from pacodi_jax.networks import choices
 from pacodi_jax.networks.steps import from_steps, matrix, step_count, to_steps
-from pacodi_jax.spectrum import noise_variance, to_spectrum
 from tests.networks.parameters import quick
 
 #: Bins and the length of their windows, odd and even; 0 where tokens are not a window's bins.

@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from configs import text as text_config
+from pacodi_jax.configs import text as text_config
 from pacodi_jax.text import captions, properties
 from pacodi_jax.text.service import Service
-from pacodi_jax.train import train
+from pacodi_jax.train.from_config import train
 from tests.text.runs import LENGTH, compiling_quickly, service, tiny
 
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 import jax
 import pytest
 
-from configs import text as text_config
-from pacodi_jax import main
+from pacodi_jax.cli import main
+from pacodi_jax.configs import text as text_config
 from pacodi_jax.text.encoders.hashed import Hashed
 
 LENGTH = 8

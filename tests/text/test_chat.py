@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.models import chat
-from pacodi_jax.models.chat import Answers, Chat
+from pacodi_jax.text import chat
+from pacodi_jax.text.chat import Answers, Chat
 from tests.text.conftest import Reply
 
 

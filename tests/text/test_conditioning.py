@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from configs import common
-from pacodi_jax import evaluate, pictures, run
+from pacodi_jax import evaluate, run
+from pacodi_jax.configs import common
+from pacodi_jax.core.solvers import draw
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.report import pictures
 from pacodi_jax.run import parts
 from pacodi_jax.run.trained import _template
-from pacodi_jax.solvers import draw
-from pacodi_jax.train import train
+from pacodi_jax.train.from_config import train
 from tests.text.runs import LENGTH, MODEL, OLD_IMPORT, settings, tiny
 from tests.text.runs import text_command as command
 

@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from configs import common
-from configs import text as text_config
-from pacodi_jax import main, run
+from pacodi_jax import run
+from pacodi_jax.cli import main
+from pacodi_jax.configs import common
+from pacodi_jax.configs import text as text_config
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.train import train
+from pacodi_jax.train.from_config import train
 from tests.text import runs
 from tests.text.conftest import Reply, write_fragments
 from tests.text.runs import LENGTH, MODEL, OLD_IMPORT, service, settings, tiny
@@ -199,7 +200,7 @@ def test_a_file_of_another_length_is_named(fragments):
 def test_words_that_no_model_of_the_data_would_read_are_refused_before_training(
     tmp_path, capsys, monkeypatch, encoder, said
 ):
-    monkeypatch.setattr("pacodi_jax.train.job.fit", None)
+    monkeypatch.setattr("pacodi_jax.train.from_config.fit", None)
     path = tmp_path / f"embedding_cleaned_ETTh1_{LENGTH}.csv"
     write_fragments(path)
     given = ("--mode=all", "--text=xyzzy", f"--config.text.encoder={encoder}")
@@ -216,7 +217,7 @@ def test_validation_texts_of_which_nothing_is_read_are_told_once(tmp_path, capsy
     def stop(*_):
         raise PacodiError("stopped")
 
-    monkeypatch.setattr("pacodi_jax.train.job.fit", stop)
+    monkeypatch.setattr("pacodi_jax.train.from_config.fit", stop)
     told = pd.DataFrame({"value": np.sin(np.arange(400)), "note": "it rises"})
     told.loc[340:, "note"] = "it falls"
     told.to_csv(tmp_path / "told.csv", index=False)

@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from configs import common
-from pacodi_jax import data, evaluate, pictures, run
+from pacodi_jax import data, evaluate, run
+from pacodi_jax.configs import common
 from pacodi_jax.data import attributes
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.train import train
+from pacodi_jax.report import pictures
+from pacodi_jax.train.from_config import train
 from tests.text import runs
 from tests.text.runs import LENGTH, OLD_IMPORT, tiny
 

@@ -1,0 +1,110 @@
+"""What a perfect generator would score: train against itself, drawn anew by blocks.
+
+    python benchmarks/bench_history.py [etth1 stocks sines air] [--histories 20] [--windows 3000]
+
+Windows of a series overlap, so other windows of train are nearly the same windows, and the judge's
+floor is about what a copy of train would score. A generator that had learned the process would be
+as far from train as the process is from the one history that there is. The block bootstrap puts
+train in the place of the process, and train drawn anew, in blocks of several windows' lengths and
+with replacement, in the place of train. Written to ``docs/results/history.json``; the table is made
+by ``benchmarks/tables.py write``.
+"""
+
+import argparse
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from results_format import SETS
+
+from pacodi_jax import run
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.metrics.cache import Cache, default_folder
+from pacodi_jax.metrics.draws import LEAST
+from pacodi_jax.metrics.panel import score_panel
+from pacodi_jax.metrics.registry import SEEDS, Budget
+
+ROOT = Path(__file__).resolve().parent.parent
+OUT = ROOT / "docs" / "results" / "history.json"
+SCORES = ("context_fid_v1", "correlational_v1")
+BLOCKS = (1, 7, 28)  # windows' lengths
+
+
+def other_history(starts: np.ndarray, block: int, seed: int) -> np.ndarray:
+    """Rows of the windows of another history, at least as long as this one.
+
+    Args:
+      starts: ``(N,)``, the step at which each window begins.
+      block: steps; windows that begin in the same block stay together.
+      seed: of the history.
+    """
+    names, member = np.unique(starts // block, return_inverse=True)
+    rows = [np.flatnonzero(member == b) for b in range(len(names))]
+    rng = np.random.default_rng(seed)
+    drawn: list[np.ndarray] = []
+    while sum(map(len, drawn)) < len(starts):
+        drawn.append(rows[rng.integers(len(names))])
+    return np.concatenate(drawn)
+
+
+def measure(data: str, histories: int, limit: int) -> dict[str, Any]:
+    """Scores other histories of a data set against its train windows, the judge's seeds in turn."""
+    config = importlib.import_module(f"pacodi_jax.configs.{data}").get_config()
+    train = run.load_data(config).train.once()
+    real = train.recipe.unscale(train.values())[..., train.recipe.scaler.live]
+    count = min(limit, len(real))
+    found: dict[str, Any] = {name: {"floor": {}} for name in SCORES}
+    for block in BLOCKS:
+        for history in range(histories):
+            rows = other_history(train.starts, block * train.length, history)
+            seed = SEEDS[history % len(SEEDS)]
+            panel = score_panel(
+                real,
+                real[rows],
+                budget=Budget(seeds=(seed,), windows=count),
+                cache=Cache(default_folder()),
+                only=SCORES,
+            )
+            for score in panel["scores"]:
+                values = found[score["name"]]
+                values.setdefault(str(block), []).append(score["value"])
+                values["floor"][str(seed)] = score["floor"]["value"]
+        print(f"{data}, blocks of {block * train.length} steps: {histories} histories", flush=True)
+    return {"windows": count, "train": len(real), "scores": found}
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """The command line; all data sets unless some are named."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", nargs="*", help=f"of {', '.join(SETS)}; all by default")
+    parser.add_argument("--histories", type=int, default=20, help="a size of blocks (20)")
+    parser.add_argument("--windows", type=int, default=3000, help="a side, at most (3000)")
+    given = parser.parse_args(arguments)
+    unknown = [name for name in given.data if name not in SETS]
+    if unknown:
+        parser.error(f"{unknown[0]} is none of {', '.join(SETS)}")
+    if given.histories < 1 or given.windows < LEAST:
+        parser.error(f"at least one history, and {LEAST} windows of it")
+    given.data = given.data or list(SETS)
+    return given
+
+
+def main() -> None:
+    """Measures the data sets named, and keeps the others' figures."""
+    given = parse(sys.argv[1:])
+    record = json.loads(OUT.read_text()) if OUT.exists() else {}
+    for data in given.data:
+        try:
+            record[data] = measure(data, given.histories, given.windows)
+        except PacodiError as error:
+            raise SystemExit(f"error: {error}") from None
+        OUT.write_text(json.dumps(record, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

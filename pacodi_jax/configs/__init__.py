@@ -1,0 +1,1 @@
+"""Presets: settings for every data set that was tuned, importable after an install."""

@@ -1,0 +1,43 @@
+"""Text to series: captions of one channel's windows become conditions.
+
+    python -m pacodi_jax.main --config=configs/text.py:source=etth1,length=24 --workdir=runs/text
+    python -m pacodi_jax.main --workdir=runs/text --mode=sample \
+        --text="a slow rise, then a sharp drop near the end" --samples=16
+
+``--config.sample.guidance=3`` does more surely what a short text asks; 1, the default, is as varied
+as the data.
+
+With captions and vectors of TSFragment-600K; the second line asks for a text that is not among them
+through a service of the model that made them:
+
+    python -m pacodi_jax.main --config=configs/text.py:source=tsfragment,length=24 \
+        --workdir=runs/t2s --config.data.path=FOLDER/embedding_cleaned_ETTh1_24.csv
+    … --mode=sample --text="…" \
+        --config.text.encoder=endpoint --config.text.url=https://api.openai.com/v1
+
+Two CPU cores: 21 minutes on one of them, the other at work. Scores: docs/text.md.
+"""
+
+from ml_collections import ConfigDict
+
+from pacodi_jax.configs import common
+
+CHANNELS = {"etth1": "OT", "ettm1": "OT", "ecl": "c320", "exchange": "c7", "air": "T"}
+
+
+def get_config(arguments: str = "") -> ConfigDict:
+    """Returns the settings; ``source`` is a key of CHANNELS or tsfragment, see ``common.py``."""
+    extra = {"source": (*CHANNELS, "tsfragment")}
+    source = common.parse(arguments, extra).get("source", "etth1")
+    channels = (CHANNELS[source],) if source in CHANNELS else ()
+    config = common.get_config(arguments, extra=extra, source=source, channels=channels).unlock()
+    if source == "tsfragment":
+        config.text.update({"encoder": "precomputed", "model": "text-embedding-3-large"})
+        config.text.update({"width": 128, "cut": True})
+    else:
+        config.text.update({"encoder": "hashed", "width": 2048, "phrasings": 8})
+    # What docs/text.md measures; 21 minutes on one core. Branches that meet in time are
+    # no better here, and slower.
+    config.model.interaction = "iso_flops"
+    config.train.update({"steps": 16_000, "batch": 128, "learning_rate": 2e-3})
+    return config.lock()

@@ -1,0 +1,191 @@
+"""What the report shows of the windows themselves: sections of captioned pictures."""
+
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.decomposition import PCA
+from sklearn.manifold import TSNE
+
+from pacodi_jax.metrics.correlation import autocorrelation, cross_correlation
+from pacodi_jax.metrics.inputs import fit_scale
+from pacodi_jax.metrics.neighbours import nearest_neighbour
+from pacodi_jax.metrics.spectra import power_spectrum
+from pacodi_jax.report import figures
+
+POINTS = 500
+CHANNELS = 8
+SHOWN = 8
+
+
+class Picture(NamedTuple):
+    """An inline SVG and the words under it."""
+
+    svg: str
+    caption: str
+
+
+class Section(NamedTuple):
+    """A heading, a sentence and its pictures; ``key`` explains the two colours above them."""
+
+    title: str
+    text: str
+    pictures: list[Picture]
+    key: bool = True
+
+
+def _shown(names: list[str]) -> str:
+    """Says so where not every channel is drawn."""
+    return f" The first {CHANNELS} of {len(names)} channels." if len(names) > CHANNELS else ""
+
+
+def _apart(first: np.ndarray, second: np.ndarray, unit: str, where: str) -> str:
+    """The largest difference of two curves, in words, for those who do not see the picture."""
+    gap = np.abs(first - second)
+    return f"at most {gap.max():.2g}{unit} apart, at {where} {gap.argmax()}"
+
+
+def _picture(figure: object, caption: str) -> Picture:
+    return Picture(figures.to_svg(figure, caption), caption)  # type: ignore[arg-type]
+
+
+def clouds(real: np.ndarray, synthetic: np.ndarray, seed: int) -> Section:
+    """Density, PCA and t-SNE of windows ``(N, L, C)``: the figure of the paper."""
+    scale = fit_scale(real)
+    rng = np.random.default_rng(seed)
+    size = min(POINTS, len(real), len(synthetic))
+    flat = [
+        scale.apply(w[rng.permutation(len(w))[:size]]).reshape(size, -1) for w in (real, synthetic)
+    ]
+    parts = min(30, size, flat[0].shape[1])
+    projection = PCA(parts, random_state=seed).fit(flat[0])
+    reduced = np.concatenate([projection.transform(f) for f in flat])
+    # Barnes-Hut needs four neighbours and a perplexity below the number of points.
+    tsne = TSNE(2, perplexity=min(30.0, size / 2), init="pca", random_state=seed)
+    mapped = tsne.fit_transform(reduced[:, : max(2, parts)]) if parts > 1 else reduced.repeat(2, 1)
+    flat_pca = reduced[:, :2] if parts > 1 else reduced.repeat(2, 1)
+    return Section(
+        "Distribution",
+        f"{size} windows of each side. Where the clouds do not overlap, windows are missing "
+        "(discs without crosses) or made up (crosses without discs).",
+        [
+            _picture(
+                figures.density(scale.apply(real), scale.apply(synthetic)),
+                "Density of all values, channels scaled to [0, 1] by the real windows.",
+            ),
+            _picture(
+                figures.scatter(flat_pca[:size], flat_pca[size:], "component"),
+                "Principal components of whole windows, fitted on real ones.",
+            ),
+            _picture(
+                figures.scatter(mapped[:size], mapped[size:], "t-SNE"),
+                "t-SNE of real and synthetic windows together.",
+            ),
+        ],
+    )
+
+
+def examples(real: np.ndarray, synthetic: np.ndarray, names: list[str], seed: int) -> Section:
+    """Random windows side by side, channel by channel."""
+    rng = np.random.default_rng(seed)
+    chosen = [w[rng.permutation(len(w))[:SHOWN]] for w in (real, synthetic)]
+    return Section(
+        "Windows side by side",
+        f"{SHOWN} windows of each side, chosen at random, in the units of the files."
+        + _shown(names),
+        [
+            _picture(
+                figures.windows(chosen[0][..., c], chosen[1][..., c], name),
+                f"{name}: real left, synthetic right, on one scale.",
+            )
+            for c, name in enumerate(names[:CHANNELS])
+        ],
+    )
+
+
+def spectra(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> Section:
+    """Mean power spectra, in decibels."""
+    levels = [10 * np.log10(power_spectrum(w) + 1e-12) for w in (real, synthetic)]
+    return Section(
+        "Power spectra",
+        "Bin 0 is the spread of window levels; the last bin is the fastest oscillation."
+        + _shown(names),
+        [
+            _picture(
+                figures.curves(levels[0][:, c], levels[1][:, c], name, ("frequency bin", "dB")),
+                f"Mean power spectrum of {name}: "
+                f"{_apart(levels[0][:, c], levels[1][:, c], ' dB', 'bin')}.",
+            )
+            for c, name in enumerate(names[:CHANNELS])
+        ],
+    )
+
+
+def autocorrelations(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> Section:
+    """Autocorrelation by lag."""
+    values = [autocorrelation(w) for w in (real, synthetic)]
+    return Section(
+        "Autocorrelation",
+        "Around each channel's overall mean, so that lasting levels count." + _shown(names),
+        [
+            _picture(
+                figures.curves(values[0][:, c], values[1][:, c], name, ("lag", "correlation")),
+                f"Autocorrelation of {name}: "
+                f"{_apart(values[0][:, c], values[1][:, c], '', 'lag')}.",
+            )
+            for c, name in enumerate(names[:CHANNELS])
+        ],
+    )
+
+
+def correlations(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> Section:
+    """Cross-correlation of channels, and the difference."""
+    first, second = cross_correlation(real), cross_correlation(synthetic)
+    shown = (("real", first), ("synthetic", second), ("synthetic − real", second - first))
+    gap = np.abs(second - first)
+    row, column = np.unravel_index(gap.argmax(), gap.shape)
+    largest = f" They differ most, by {gap.max():.2f}, for {names[column]} and {names[row]}."
+    return Section(
+        "Cross-correlation",
+        "Correlation of channels at the same step, over all windows: orange is positive, purple "
+        "negative." + (largest if len(names) > 1 else ""),
+        [
+            _picture(figures.matrix(m, title, names), f"Correlation matrix: {title}.")
+            for title, m in shown
+        ],
+        key=False,
+    )
+
+
+def neighbour_pairs(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> Section:
+    """The synthetic windows nearest to training windows, each over its neighbour."""
+    scale = fit_scale(real)
+    found = nearest_neighbour(scale.apply(real), scale.apply(synthetic), scale.apply(real[:1]))
+    rows = np.argsort(found.distance)[:3]
+    shown = ", ".join(names[:3])
+    return Section(
+        "Nearest pairs",
+        "The synthetic windows (dashed) that come nearest to a training window (drawn through). "
+        "If these coincide, the generator copies.",
+        [
+            _picture(
+                figures.neighbours(synthetic[row], real[found.row[row]], f"{shown}"),
+                f"Synthetic window and its nearest training window, {found.distance[row]:.3f} "
+                f"apart per value on the scale of [0, 1]; channels {shown}.",
+            )
+            for row in rows
+        ],
+    )
+
+
+def sections(
+    real: np.ndarray, synthetic: np.ndarray, names: list[str], seed: int = 0
+) -> list[Section]:
+    """All pictures of windows ``(N, L, C)`` in the user's units."""
+    return [
+        clouds(real, synthetic, seed),
+        examples(real, synthetic, names, seed),
+        spectra(real, synthetic, names),
+        autocorrelations(real, synthetic, names),
+        correlations(real, synthetic, names),
+        neighbour_pairs(real, synthetic, names),
+    ]

@@ -1,0 +1,142 @@
+"""Training from wherever a run folder stands to its end."""
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from pacodi_jax import parallel
+from pacodi_jax.checkpoint import Checkpoints
+from pacodi_jax.data.batches import Resident
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.models import Batch
+from pacodi_jax.train.host_loop import Session
+from pacodi_jax.train.log import Recorder
+from pacodi_jax.train.plan import Run, Settings
+from pacodi_jax.train.signals import Signals
+from pacodi_jax.types import Array, Generator
+
+
+def fit(
+    generator: Generator,
+    data: Resident,
+    indices: Callable[[Array], Array],
+    workdir: Path,
+    settings: Settings,
+    identity: dict[str, Any],
+    validate: Callable[[Any], float] | None = None,
+) -> Run:
+    """Trains ``generator`` until ``settings.steps``, or until a signal; resumes what was begun.
+
+    Args:
+      generator: what to train; its state has ``step``, ``params``, ``skipped`` and
+        ``consecutive_skips``.
+      data: all training windows, the same on every process.
+      indices: ``indices(step) -> (B,)``, which windows make the global batch of a step.
+      workdir: the run's folder; checkpoints and metrics are written there by process 0.
+      settings: how long and how carefully.
+      identity: JSON facts that must be the same when the run is resumed.
+      validate: ``validate(state) -> score`` by which the best checkpoint is chosen; by default
+        the training loss since the last one.
+
+    Raises:
+      PacodiError: for data or batches that cannot be trained on, a checkpoint that cannot be
+        restored or written, or too many steps in a row that were not finite.
+    """
+    refuse_uneven_batch(settings.batch_size)
+    _refuse_bad_rows(data)
+    with Signals() as signals, contextlib.ExitStack() as stack:
+        store = None
+        if parallel.is_primary():
+            store = stack.enter_context(Checkpoints(workdir / "checkpoints", settings.keep))
+        step, state = _start(generator, data, settings, identity, store)
+        if step >= settings.steps:
+            return Run(step, state, step, None)
+        recorder = stack.enter_context(
+            Recorder(workdir, step, settings.steps, active=parallel.is_primary())
+        )
+        session = Session(settings, identity, store, recorder, signals, validate)
+        return session.run(generator, data, indices, step, state)
+
+
+def refuse_uneven_batch(batch: int) -> None:
+    """Refuses a global batch that cannot be shared out among all devices.
+
+    Raises:
+      PacodiError: naming the setting and the nearest batches that can.
+    """
+    devices = jax.device_count()
+    if batch % devices:
+        below = batch // devices * devices
+        near = f"{below} or {below + devices}" if below else str(devices)
+        raise PacodiError(
+            f"config.train.batch={batch} does not divide among {devices} devices; use {near}."
+        )
+
+
+def _refuse_bad_rows(data: Resident) -> None:
+    rows = _rows_in_windows(data)
+    bad = rows & ~np.isfinite(np.asarray(data.series)).all(axis=1)
+    if bad.any():
+        raise PacodiError(
+            f"{bad.sum()} of {rows.sum()} rows in training windows hold numbers that are not "
+            f"finite, the first is row {int(bad.argmax())}; fill or drop the gaps in the data."
+        )
+
+
+def _rows_in_windows(data: Resident) -> np.ndarray:
+    """Returns which rows of the series lie in some window, ``(T,)`` bool."""
+    change = np.zeros(len(data.series) + 1, np.int64)
+    np.add.at(change, np.asarray(data.starts), 1)
+    np.add.at(change, np.asarray(data.starts) + len(data.offsets), -1)
+    return np.cumsum(change[:-1]) > 0
+
+
+def example(data: Resident, size: int) -> Batch:
+    """Returns ``size`` windows as a batch, for shapes."""
+    windows, condition = data.take(jnp.arange(size) % data.size)
+    return Batch(windows, jnp.arange(size, dtype=jnp.int32), condition)
+
+
+def _start(
+    generator: Generator,
+    data: Resident,
+    settings: Settings,
+    identity: dict[str, Any],
+    store: Checkpoints | None,
+) -> tuple[int, Any]:
+    """Returns the step to start from and the state there, equal on all processes."""
+    batch = example(data, settings.batch_size // jax.device_count())
+    key = jax.random.key(settings.seed)
+    template = jax.eval_shape(generator.init, key, batch)
+    found = store.restore(template) if store else None
+    if found:
+        _require_same(identity, found.metadata, found.step)
+    parallel.meet("data loaded, checkpoint restored")
+    step = int(parallel.agree(found.step if found else -1))
+    if found:
+        state = found.state
+    elif step >= 0:
+        state = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), template)
+    else:
+        state = jax.tree.map(np.asarray, jax.jit(generator.init)(key, batch))
+    return max(step, 0), parallel.broadcast(state)
+
+
+def _require_same(identity: dict[str, Any], saved: dict[str, Any], step: int) -> None:
+    for name in sorted(identity.keys() | saved.keys()):
+        if identity.get(name) != saved.get(name):
+            raise PacodiError(
+                f"this run was begun with other {name} and is at step {step} "
+                f"({_short(saved.get(name))} then, {_short(identity.get(name))} now). Use what it "
+                "was begun with, or another --workdir."
+            )
+
+
+def _short(fact: Any) -> str:
+    """Returns a fact, a fingerprint cut to its first digits."""
+    return str(fact) if len(str(fact)) <= 32 else f"{str(fact)[:12]}…"

@@ -1,0 +1,203 @@
+"""The host's side of training: dispatch, watch, record, save, stop."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from pacodi_jax import parallel
+from pacodi_jax.checkpoint import Checkpoints
+from pacodi_jax.data.batches import Resident
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.train import device_loop, estimate, pace
+from pacodi_jax.train.log import Recorder, duration
+from pacodi_jax.train.plan import Run, Settings
+from pacodi_jax.train.signals import Signals
+from pacodi_jax.types import Array, Generator
+
+#: Seconds the first chunk may take, compiling included, before a job counts as stuck.
+_COMPILING = 1800.0
+
+
+class Session:
+    """One stretch of training, from where it starts or resumes to where it ends.
+
+    What the host has to do between two chunks waits in ``later`` until the next one is under way:
+    the devices never wait for a file.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        identity: dict[str, Any],
+        store: Checkpoints | None,
+        recorder: Recorder,
+        signals: Signals,
+        validate: Callable[[Any], float] | None,
+    ):
+        self.settings, self.identity, self.validate = settings, identity, validate
+        self.store, self.recorder, self.signals = store, recorder, signals
+        alone = jax.process_count() == 1
+        self.watchdog = parallel.Watchdog(0.0 if alone else settings.watchdog, _COMPILING)
+        self.chunk = settings.chunk or pace.TIMED
+        self.since_log, self.since_save = device_loop.Tally(), device_loop.Tally()
+        self.later: list[Callable[[], None]] = []
+        self.chunks = 0
+        self.skipped = 0
+        self.stopped = False
+
+    def run(
+        self,
+        generator: Generator,
+        data: Resident,
+        indices: Callable[[Array], Array],
+        step: int,
+        state: Any,
+    ) -> Run:
+        """Takes all steps that are left, or those before a signal."""
+        backend = self.settings.backend
+        live, resident = parallel.replicate(state, backend), parallel.replicate(data, backend)
+        program = parallel.map_step(
+            device_loop.chunk(generator, indices, self.settings.max_skips), backend
+        )
+        traced = jax.make_jaxpr(program)(live, resident, np.int32(0))
+        flops = estimate.matmul_flops(traced.jaxpr) * parallel.traced_devices(backend)
+        self.recorder.say(estimate.before(state, data, flops))
+        with self.watchdog:
+            begun = time.perf_counter()
+            live, _ = jax.block_until_ready(program(live, resident, np.int32(0)))
+            compiled = time.perf_counter() - begun
+            self.recorder.say(f"compiled in {duration(compiled)}")
+            parallel.meet("compiled")
+            end, state = self._steps(program, live, resident, step)
+        stopped = self.signals.received or "a signal to another process"
+        return Run(end, state, step, stopped if self.stopped else None)
+
+    def _steps(self, program: Callable, live: Any, resident: Any, step: int) -> tuple[int, Any]:
+        """Dispatches chunk after chunk; returns the last step and the state there."""
+        state, ended = None, time.perf_counter()
+        while step < self.settings.steps and not self.stopped:
+            count = self._length(step)
+            begun = time.perf_counter()
+            live, sums = program(live, resident, np.int32(count))
+            self._catch_up()
+            sums, step = self._wait(live, sums)
+            now = time.perf_counter()
+            idle, seconds, ended = begun - ended, now - ended, now
+            self.chunks += 1
+            if self.chunks == 2:  # the first one still connects devices and warms caches
+                self._settle(count, seconds, step)
+            self._note(step, count, sums, seconds, idle)
+            self.stopped = bool(parallel.agree(float(self.signals.received is not None)))
+            state = self._look(live, step)
+        self._finish()
+        return step, state
+
+    def _length(self, step: int) -> int:
+        """Returns the steps of the next chunk, which ends where something is due."""
+        settings = self.settings
+        due = [self.chunk, settings.checkpoint_every]
+        due += [settings.validate_every] if self.validate else []
+        return min(settings.steps - step, *(every - step % every for every in due))
+
+    def _wait(self, live: Any, sums: device_loop.Sums) -> tuple[device_loop.Sums, int]:
+        """Waits for a chunk; returns its metrics and the step it reached."""
+        counters = (live.step, live.skipped, live.consecutive_skips)
+        sums, (step, skipped, row) = parallel.unreplicate((sums, counters), self.settings.backend)
+        self.watchdog.beat()
+        if row >= self.settings.max_skips:
+            self._finish()
+            raise PacodiError(self._divergence(int(step), int(row), int(skipped)))
+        self.skipped = int(skipped)
+        return sums, int(step)
+
+    def _divergence(self, step: int, row: int, skipped: int) -> str:
+        before = self.since_save.means().get("loss", float("nan"))
+        known = f"The loss was {before:.4g} before: the" if np.isfinite(before) else "Perhaps the"
+        kept = self.store.check() if self.store else None
+        return (
+            f"the loss or its gradient was not finite at {row} steps in a row, the last at step "
+            f"{step} ({skipped} in all). {known} learning rate may be too high, or the data hold "
+            f"extreme values. No bad step was applied; the last checkpoint is "
+            f"{'none yet' if kept is None else f'step {kept}'}. Lower train.learning_rate or "
+            "train.clip and begin another --workdir."
+        )
+
+    def _settle(self, count: int, seconds: float, step: int) -> None:
+        """Says how long the run will take and chooses the length of chunks, if that is free."""
+        left = self.settings.steps - step
+        size = self.settings.batch_size
+        if left:
+            self.recorder.say(estimate.after(count, seconds, left, size))
+        if not self.settings.chunk:
+            length = pace.chunk_length(seconds / count, self.settings.log_every)
+            self.chunk = int(parallel.agree(length))
+
+    def _note(
+        self, step: int, count: int, sums: device_loop.Sums, seconds: float, idle: float
+    ) -> None:
+        """Adds a chunk to the tallies, and tells them when a line is due."""
+        self.since_log.add(sums, count, seconds, idle)
+        self.since_save.add(sums, count, seconds, idle)
+        tally = self.since_log
+        if tally.steps < self.settings.log_every and step < self.settings.steps:
+            return
+        self.since_log = device_loop.Tally()
+        metrics = tally.means()
+        speed = tally.steps * self.settings.batch_size / tally.seconds
+        line = (
+            {"loss": metrics["loss"]}
+            | metrics
+            | {
+                "windows_per_second": speed,
+                "idle": tally.idle / tally.seconds,
+                "skipped": self.skipped,
+            }
+        )
+        left = (self.settings.steps - step) * tally.seconds / tally.steps
+        self._postpone(self.recorder.write, step, line)
+        self._postpone(self._show, step, metrics["loss"], speed, left)
+
+    def _show(self, step: int, loss: float, speed: float, left: float) -> None:
+        saved = self.store.check() if self.store else None
+        self.recorder.show(step, loss, speed, left, saved)
+
+    def _look(self, live: Any, step: int) -> Any:
+        """Validates and saves where that is due; returns the state if it was looked at."""
+        settings, last = self.settings, step == self.settings.steps
+        save = self.stopped or last or step % settings.checkpoint_every == 0
+        judge = self.validate is not None and (last or step % settings.validate_every == 0)
+        if not save and not judge:
+            return None
+        state = parallel.unreplicate(live, settings.backend)
+        if self.store is None:
+            return state
+        score = self.since_save.means()["loss"] if self.validate is None else None
+        if self.validate is not None and judge:
+            score = self.validate(state)
+            self._postpone(self.recorder.write, step, {"validation": score})
+        if save:
+            self._postpone(self.store.save, step, state, self.identity, score)
+            self.since_save = device_loop.Tally()
+        return state
+
+    def _postpone(self, task: Callable, *arguments: Any) -> None:
+        self.later.append(lambda: task(*arguments))
+
+    def _catch_up(self) -> None:
+        """Does what has waited, and hears at once of a save that failed."""
+        for task in self.later:
+            task()
+        self.later = []
+        if self.store is not None:
+            self.store.check()
+
+    def _finish(self) -> None:
+        """Leaves only when the last checkpoint is durable, all processes together."""
+        self._catch_up()
+        if self.store is not None:
+            self.store.finish()
+        self.watchdog.beat()
+        parallel.agree(0.0)

@@ -1,0 +1,194 @@
+"""The paper's tables as a grid: cells are commands that run, the page is made of records."""
+
+import importlib
+import json
+
+import pytest
+
+from pacodi_jax.train import config as configuration
+
+
+@pytest.fixture(scope="module")
+def tables(benchmark):
+    return benchmark("tables")
+
+
+def settings(cell):
+    """The cell's config, with its overrides applied as the command applies them."""
+    wanted = next(part for part in cell.command if part.startswith("--config="))
+    name, _, arguments = wanted.removeprefix("--config=configs/").partition(".py:")
+    config = importlib.import_module(f"pacodi_jax.configs.{name}").get_config(arguments)
+    for override in cell.command[cell.command.index("--mode=all") + 1 :]:
+        key, _, value = override.removeprefix("--config.").partition("=")
+        *path, last = key.split(".")
+        node = config
+        for part in path:
+            node = node[part]
+        node[last] = type(node[last])(value)
+    return config
+
+
+def test_every_cell_has_a_name_of_its_own_and_valid_settings(tables):
+    cells = tables.grid(seeds=2)
+    assert len({cell.name for cell in cells}) == len(cells)
+    for cell in cells:
+        config = settings(cell)
+        configuration.validate(config)
+        assert config.data.length == cell.length
+        assert config.seed == cell.seed
+        assert (config.diffusion.statistics == "oracle") == (cell.protocol == "paper")
+
+
+def test_the_grid_holds_what_the_paper_compares(tables):
+    short = {(c.data, c.length, c.model, c.variant, c.protocol) for c in tables.grid()}
+    for data in ("etth1", "stocks", "sines", "air"):
+        for kind in ("pacodi", "temporal"):
+            assert {(data, 24, kind, v, "honest") for v in ("sde", "ddpm")} <= short
+        assert {(data, 24, kind, "sde", "honest") for kind in ("decoupled", "monolithic")} <= short
+        assert {(data, 24, "pacodi", v, "paper") for v in ("sde", "ddpm")} <= short
+    for data in ("etth1", "sines"):
+        assert {(data, 64, kind, "sde", "honest") for kind in ("pacodi", "temporal")} <= short
+
+
+def made_record(tables, cell, value):
+    """A record as ``run`` keeps it, every score at ``value`` between a floor and a ceiling."""
+    page = importlib.import_module("results_page")
+    part = {"value": 0.02, "interval": [0.01, 0.03], "windows": 3000}
+    scores = [
+        {
+            "name": name,
+            "split": split,
+            "value": value,
+            "interval": [value - 0.001, value + 0.001],
+            "floor": part,
+            "ceiling": part,
+        }
+        for name in {**page.PAPER_SCORES, **page.FURTHER_SCORES}
+        for split in ("train", "held_out")
+    ]
+    return {
+        "cell": cell._asdict(),
+        "command": cell.said,
+        "machine": {"cores": 2},
+        "windows_per_second": 1000.0,
+        **cell.recorded,
+        "training_minutes": 1.0,
+        "peak_megabytes": 900,
+        "validation": 0.8,
+        "model": {"steps": cell.steps},
+        "memorisation": {"synthetic": 0.1, "train_apart": 0.1, "held_out": 0.2, "ratio": 1.0},
+        "scores": scores,
+    }
+
+
+def test_minutes_of_training_count_all_parts_of_a_run_once(tables):
+    lines = [
+        {"step": 100, "loss": 1.0, "windows_per_second": 32.0},
+        {"step": 200, "loss": 1.0, "windows_per_second": 8.0},  # lost to a kill
+        {"step": 200, "validation": 0.5},
+        {"step": 200, "loss": 1.0, "windows_per_second": 16.0},
+    ]
+    assert tables.training_minutes(lines, 32) == pytest.approx((100 + 200) / 60)
+
+
+def test_the_page_says_where_the_aim_is_missed(tables, tmp_path):
+    page = importlib.import_module("results_page")
+    for name in ("paper.json", "page.md"):
+        (tmp_path / name).write_text((tables.RESULTS / name).read_text())
+    parts = {"floor": {"0": 0.01, "1": 0.03}, "7": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]}
+    scores = {"context_fid_v1": parts, "correlational_v1": parts}
+    (tmp_path / "history.json").write_text(json.dumps({"air": {"scores": scores}}))
+    for cell in tables.grid():
+        value = 0.5 if cell.data == "air" else 0.001
+        record = made_record(tables, cell, value)
+        (tmp_path / f"{cell.name}.json").write_text(json.dumps(record))
+    text = page.write(tmp_path, tmp_path / "results.md").read_text()
+    assert "12 of 16 cells; by the mean alone 12." in text
+    assert text.count("**no**") == 4
+    assert "{{" not in text
+    assert "Not run yet" not in text.split("## Few steps")[0]
+    assert "| Air, Context-FID | 0.020 | 0.350 (0.150 to 0.550) |" in text
+    assert "|  | floor | blocks of 7 L |" in text
+    rows = [line for line in text.splitlines() if line.startswith("| PaCoDi SDE, 40,000 steps |")]
+    assert len(rows) == 2 * len(page.PAPER_SCORES) + len(page.FURTHER_SCORES)
+    assert "paper: PaCoDi SDE | 0.015 | 0.022 | 0.007 | 0.026" in text
+    assert f"PaCoDi DDPM, {tables.STEPS['short']:,} steps, **paper protocol**" in text
+
+
+def test_the_first_training_of_a_cell_is_read_first(tables, tmp_path):
+    page = importlib.import_module("results_page")
+    for seed in (1, 0):
+        cell = tables.grid()[0]._replace(seed=seed)
+        record = made_record(tables, cell, 0.1)
+        (tmp_path / f"{cell.name}.json").write_text(json.dumps(record))
+    assert [record["cell"]["seed"] for record in page.read(tmp_path)] == [0, 1]
+
+
+def test_the_page_says_who_is_lower_and_whether_clearly(tables):
+    page = importlib.import_module("results_page")
+    near, far = ({"value": v, "interval": [v - 0.01, v + 0.01]} for v in (0.02, 0.05))
+    between = {"value": 0.035, "interval": [0.025, 0.045]}
+    assert page.verdict(near, far, "rival") == "clearly PaCoDi"
+    assert page.verdict(far, near, "rival") == "clearly **rival**"
+    assert page.verdict(between, near, "rival") == "**rival**"
+    cells = [c for c in tables.grid() if c.length == 24 and c.model in ("pacodi", "temporal")]
+    records = [made_record(tables, c, 0.1 if c.model == "temporal" else 0.5) for c in cells]
+    told = page.against(records, "temporal", page.FIRST)
+    assert told.count("clearly **temporal DiT**") == 8
+    assert told.count(" 8,000 and 11,200 steps |") == 4
+    assert told.count("40,000 and 56,000 steps |") == 4
+    again = [made_record(tables, c._replace(seed=1), 0.3) for c in cells if c.data == "air"]
+    told = page.against(records + again, "temporal", page.FIRST)
+    both = "0.400 ± 1.271 (0.500, 0.300) | 0.200 ± 1.271 (0.100, 0.300) |"  # t of one freedom
+    assert told.count(both) == 2
+    assert told.count("clearly **temporal DiT**") == 6
+    for record in records:
+        if record["cell"]["model"] == "temporal":
+            record["learning_rate"] = 1.4e-3
+    assert page.against(records, "temporal", page.FIRST) == ""
+
+
+def test_few_steps_are_measured_against_the_long_baseline(benchmark):
+    page = benchmark("results_few_steps")
+    point = lambda value, speed: {  # noqa: E731
+        "context_fid_v1": [value - 0.001, value, value + 0.001],
+        "windows_per_second": speed,
+    }
+    points = {
+        ("euler_maruyama", "500"): point(0.030, 10.0),
+        ("heun", "10"): point(0.040, 400.0),
+        ("wiener_ab2", "20"): point(0.032, 250.0),
+        ("wiener_ab2", "50"): point(0.010, 100.0),
+    }
+    told = page.baseline("ETTh1", points)
+    assert "0.032 (`wiener_ab2`, 20)" in told
+    assert "within or below the interval, at 25 times its speed" in told
+    points["wiener_ab2", "20"] = point(0.036, 250.0)
+    assert "above the interval" in page.baseline("ETTh1", points)
+
+
+def test_a_cell_is_done_only_by_its_own_command_and_defaults(tables, tmp_path, monkeypatch):
+    cell = tables.grid()[0]
+    monkeypatch.setattr(tables, "RESULTS", tmp_path)
+    assert not cell.done
+    own = {"command": cell.said, **cell.recorded}
+    cell.result.write_text(json.dumps(own))
+    assert cell.done
+    longer = {"command": cell.said + " --config.train.steps=1"}
+    for other in (longer, {"learning_rate": 1.0}, {"weighting": "elbo"}, {"scaling": "robust"}):
+        cell.result.write_text(json.dumps(own | other))
+        assert not cell.done
+
+
+def test_a_setting_counts_by_its_value_whether_a_command_names_it_or_not(
+    tables, tmp_path, monkeypatch
+):
+    cell = next(c for c in tables.grid() if c.budget == "short" and c.protocol == "honest")
+    monkeypatch.setattr(tables, "RESULTS", tmp_path)
+    named = "--config.train.calibration=0"
+    assert named in cell.said.split()
+    silent = " ".join(part for part in cell.said.split() if part != named)
+    cell.result.write_text(json.dumps({"command": silent, **cell.recorded}))
+    assert cell.done
+    cell.result.write_text(json.dumps({"command": silent, **cell.recorded, "calibration": 100}))
+    assert not cell.done

@@ -7,11 +7,11 @@
     python benchmarks/bench_networks.py precision  bfloat16 against float32
     python benchmarks/bench_networks.py small      training a small model, and compiling it
 
-Everything is timed in turn, round by round, and ratios are taken within a round: another
-program on the machine then slows both sides of a ratio. Memory is reused as it is in the command
-that trains, for PyTorch too; with MALLOC_ARENA_MAX=8 glibc's own ways hold. On a busy machine
-give it one core (`taskset -c 0`, OMP_NUM_THREADS=1) and read the ratio of CPU times. PyTorch is
-no dependency; a copy elsewhere is found through PYTHONPATH.
+Programs are timed in turn, round by round, and ratios are taken within a round: another program on
+the machine then slows both sides of a ratio. Memory is reused as in the training command, for
+PyTorch too; MALLOC_ARENA_MAX=8 restores glibc's defaults. On a busy machine give it one core
+(`taskset -c 0`, OMP_NUM_THREADS=1) and read the ratio of CPU times. PyTorch is not a dependency; a
+copy elsewhere is found through PYTHONPATH.
 """
 
 import argparse
@@ -40,7 +40,7 @@ ROUNDS = 15
 
 
 def example(network: Any, length: int, batch: int) -> tuple[Any, tuple]:
-    """Parameters that are nowhere zero, and inputs."""
+    """Random parameters, none of them zero, and inputs."""
     key = jax.random.key(0)
     t = jnp.linspace(0.0, 1.0, batch)
     if isinstance(network, SingleBranch):

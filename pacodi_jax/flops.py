@@ -1,6 +1,6 @@
 """``python -m pacodi_jax.flops``: counts and times the networks."""
 
-from pacodi_jax.cli.flops import command
+from pacodi_jax.cli import start
 
 if __name__ == "__main__":
-    command()
+    start.run("pacodi_jax.cli.flops")

@@ -1,7 +1,7 @@
 """The shared vocabulary: what flows between the layers, and what they must offer."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 
@@ -12,8 +12,8 @@ Key: TypeAlias = jax.Array
 class Quadratures(NamedTuple):
     """The real and the imaginary part of a half spectrum, two real arrays of one shape.
 
-    One window of length L with C channels has shape ``(K, C)`` a part, ``K = L // 2 + 1``.
-    Being a pytree of two leaves, a branch written once maps over both with ``jax.tree.map``.
+    One window of length L with C channels has shape ``(K, C)`` per part, ``K = L // 2 + 1``.
+    It is a pytree of two leaves: what is written for one part maps over both with ``jax.tree.map``.
     """
 
     real: Array
@@ -21,7 +21,7 @@ class Quadratures(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """What a denoiser knows of a noisy state: the noise in it and the clean state under it.
+    """What a denoiser estimates from a noisy state: the noise in it and the clean state.
 
     Both are given, since recovering one from the other divides by α(t) or σ(t).
     """
@@ -32,6 +32,9 @@ class Prediction(NamedTuple):
 
 #: ``denoiser(state, t) -> Prediction`` for one window, ``t`` a scalar.
 Denoiser: TypeAlias = Callable[[Quadratures, Array], Prediction]
+
+#: ``guide(denoiser) -> denoiser``: what steers samples, by a condition or by observed values.
+Guide: TypeAlias = Callable[[Denoiser], Denoiser]
 
 
 class Schedule(NamedTuple):
@@ -48,19 +51,3 @@ class Schedule(NamedTuple):
     sigma: Callable[[Any], Array]
     beta: Callable[[Any], Array]
     t_min: float
-
-
-class Generator(Protocol):
-    """What every model offers, so that training, sampling and scoring know only this."""
-
-    def init(self, key: Key, batch: Any) -> Any:
-        """Returns the initial training state for batches shaped like ``batch``."""
-        ...
-
-    def update(self, state: Any, batch: Any) -> tuple[Any, dict[str, Array]]:
-        """Returns the state after one step on ``batch`` and the step's metrics."""
-        ...
-
-    def sample(self, key: Key, params: Any, count: int, condition: Any = None) -> Array:
-        """Returns ``count`` windows of shape ``(count, L, C)`` in the model's own scale."""
-        ...

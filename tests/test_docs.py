@@ -26,11 +26,12 @@ def test_every_test_named_in_a_page_exists(page):
 
 def test_every_function_named_beside_an_equation_exists():
     rows = [line.split(" | ") for line in _text("equations.md").splitlines() if "::" in line]
-    named = {name for row in rows for name in re.findall(r"`([a-z]+\.\w+)`", row[-2])}
-    assert len(named) > 20
+    named = {name for row in rows for name in re.findall(r"`(\w+(?:\.\w+)+)`", row[-2])}
+    assert len(named) > 30
     for name in named:
-        module, function = name.split(".")
-        found = importlib.import_module(f"pacodi_jax.core.{module}")
+        module, function = name.rsplit(".", 1)
+        room = "" if module.split(".")[0] in ("networks", "cli") else "core."
+        found = importlib.import_module(f"pacodi_jax.{room}{module}")
         assert callable(getattr(found, function, None)), name
 
 

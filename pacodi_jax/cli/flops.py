@@ -1,22 +1,22 @@
-"""The command that counts and times the networks: is the paper's saving real?
+"""The command that counts and times the networks beside a temporal one.
 
 python -m pacodi_jax.flops --lengths 24,64,128,256,512,1024,4096 [--out DIR]
 """
 
 import argparse
 import json
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
 
+from pacodi_jax import files
 from pacodi_jax.cli.memory import reuse_memory
 from pacodi_jax.core import spectrum
 from pacodi_jax.errors import PacodiError
@@ -43,12 +43,12 @@ COLUMNS = [
 ]
 LEGEND = """\
 M: millions of floating-point operations of one evaluation on one window
-ms: median time of a batch, with quartiles for a training step
-of temporal: over the temporal network's"""
+ms: median time per batch, with quartiles for a training step
+of temporal: ratio to the temporal network"""
 
 
 def models(channels: int, width: int, depth: int, heads: int) -> dict[str, Any]:
-    """Returns the networks that are compared; the first is the measure of the others."""
+    """Returns the networks that are compared; the first is the reference of all ratios."""
     return {
         "temporal": SingleBranch(channels, width, depth, heads),
         **{
@@ -59,7 +59,7 @@ def models(channels: int, width: int, depth: int, heads: int) -> dict[str, Any]:
 
 
 def fft_flops(length: int, channels: int) -> float:
-    """Returns XLA's count of one transform there and back of one window."""
+    """Returns XLA's count of one transform of one window to its spectrum and back."""
     window = jax.ShapeDtypeStruct((length, channels), jnp.float32)
     there = cost.xla_flops(spectrum.to_spectrum, window)
     state = jax.eval_shape(spectrum.to_spectrum, window)
@@ -67,7 +67,7 @@ def fft_flops(length: int, channels: int) -> float:
 
 
 def count_row(name: str, network: Any, length: int, channels: int) -> dict[str, Any]:
-    """Returns one row of the table: millions of operations a window, by kind."""
+    """Returns one row of the table: millions of operations per window, by kind."""
     counted = cost.count(network, length)
     fft = 0.0 if isinstance(network, SingleBranch) else fft_flops(length, channels)
     kinds = {**counted._asdict(), "fft": fft + counted.transform, "total": counted.total + fft}
@@ -77,8 +77,8 @@ def count_row(name: str, network: Any, length: int, channels: int) -> dict[str, 
 def _programs(network: Any, length: int, batch: int, channels: int) -> list[Callable[[], Any]]:
     """Returns a forward pass and a training step of ``network``, each ready to be called.
 
-    Both start from windows, so that the spectral networks pay for their transform; the step is
-    the loss, its gradient and Adam.
+    Both start from windows, so that the time of spectral networks includes their transform. The
+    step is the loss, its gradient and Adam.
     """
     network = cost.of_length(network, length)
     windows = jax.random.normal(jax.random.key(0), (batch, length, channels))
@@ -113,7 +113,7 @@ def _programs(network: Any, length: int, batch: int, channels: int) -> list[Call
 def time_rows(
     networks: dict[str, Any], length: int, channels: int, tokens: int, rounds: int
 ) -> Any:
-    """Times all networks in turn, ``rounds`` times over: ``(rounds, model, 2)`` in milliseconds."""
+    """Times all networks in turn, ``rounds`` times: ``(rounds, model, 2)`` in milliseconds."""
     batch = max(1, tokens // length)
     programs = [_programs(network, length, batch, channels) for network in networks.values()]
     flat = [program for pair in programs for program in pair]
@@ -129,7 +129,7 @@ def time_rows(
 
 
 def add_times(rows: list[dict[str, Any]], times: np.ndarray) -> None:
-    """Writes medians, quartiles, and the medians of the ratios taken round by round."""
+    """Adds medians, quartiles and the medians of the ratios within a round to ``rows``."""
     for i, row in enumerate(rows):
         for j, kind in enumerate(("forward", "step")):
             low, middle, high = np.quantile(times[:, i, j], [0.25, 0.5, 0.75])
@@ -140,7 +140,7 @@ def add_times(rows: list[dict[str, Any]], times: np.ndarray) -> None:
 
 
 def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Returns all rows of the table, printing them as they come."""
+    """Returns all rows of the table and prints each length once it is measured."""
     networks = models(options.channels, options.width, options.depth, options.heads)
     table: list[dict[str, Any]] = []
     for length in options.lengths:
@@ -166,25 +166,18 @@ def format_row(row: dict[str, Any] | None = None) -> str:
 
 
 def save(table: list[dict[str, Any]], settings: dict[str, Any], folder: Path) -> None:
-    """Writes ``flops.json`` and ``flops.png`` whole or not at all."""
+    """Writes ``flops.json`` and ``flops.png``, each whole or not at all."""
     content = {"settings": settings, "platform": jax.devices()[0].device_kind, "rows": table}
-    targets = {folder / f".{name}": folder / name for name in ("flops.json", "flops.png")}
-    text, picture = targets
-    try:
-        text.write_text(json.dumps(content, indent=1))
-        draw(table, picture)
-        for temporary, target in targets.items():
-            os.replace(temporary, target)
-            print(target)
-    except OSError as error:
-        raise PacodiError(f"--out={folder} cannot be written: {error.strerror}.") from error
-    finally:
-        for temporary in targets:
-            temporary.unlink(missing_ok=True)
+    print(files.write_text(folder / "flops.json", json.dumps(content, indent=1)))
+    print(files.write(folder / "flops.png", lambda path: draw(table, path)))
 
 
-def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m pacodi_jax.flops", description=__doc__)
+def _parse(arguments: Sequence[str], prog: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog=prog,
+        description="Counts the operations of the networks per window length, and times them.",
+        epilog=f"example: {prog} --lengths 24,128,1024 --rounds 0",
+    )
     parser.add_argument("--lengths", required=True, help="window lengths, separated by commas")
     parser.add_argument(
         "--out",
@@ -213,14 +206,15 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
             raise PacodiError(f"--{name}={getattr(options, name)} must be at least 1.")
     if options.rounds < 0:
         raise PacodiError(f"--rounds={options.rounds} must not be negative.")
-    check_folder(options.out)  # now, not after minutes of measuring
+    check_folder(options.out)  # before minutes of measuring
     return options
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str], prog: str = "python -m pacodi_jax.flops") -> int:
     """Runs the command and returns its exit code."""
+    reuse_memory()
     try:
-        options = _parse(arguments)
+        options = _parse(arguments, prog)
         print(LEGEND, format_row(), sep="\n")
         table = measure(options)
         settings = {k: v for k, v in vars(options).items() if k != "out"}
@@ -231,7 +225,6 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def command() -> NoReturn:
+def command() -> int:
     """The command with its arguments read from ``sys.argv``."""
-    reuse_memory()
-    sys.exit(main(sys.argv[1:]))
+    return main(sys.argv[1:])

@@ -1,7 +1,8 @@
-"""Checks at the public edges. Values are looked at only outside ``jit``; shapes always."""
+"""Checks at the public edges: shapes always, values only outside ``jit``."""
 
 from typing import Any
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -56,8 +57,17 @@ def check_spectrum(name: str, spectrum: Quadratures, bins: int | None = None) ->
         )
 
 
+def check_alike(**trees: Any) -> None:
+    """Refuses trees that differ in structure or in the shape of a leaf, before they broadcast."""
+    try:
+        chex.assert_trees_all_equal_shapes(*trees.values())
+    except AssertionError as error:
+        _, _, found = " ".join(str(error).split()).partition("failed: ")
+        raise PacodiError(f"{' and '.join(trees)} must have the same shapes. {found}") from error
+
+
 def check_noise_law(variance: Quadratures, channels: int) -> None:
-    """Refuses a noise law that has neither one column nor one a channel."""
+    """Refuses a noise law that has neither one column nor one per channel."""
     for part in variance:
         if jnp.ndim(part) != 2 or jnp.shape(part)[1] not in (1, channels):
             raise PacodiError(
@@ -73,9 +83,9 @@ def check_count(name: str, count: Any) -> None:
 
 
 def check_times(times: Any, *, rising: bool = False) -> None:
-    """Refuses a concrete time grid that is empty, leaves (0, 1] or does not fall.
+    """Refuses a time grid that is empty; a concrete one also if it leaves (0, 1] or does not fall.
 
-    The forward process (``rising``) runs the other way, and may start at 0.
+    The times of the forward process (``rising``) must rise, and may start at 0.
     """
     check_rank("times", times, 1, "(steps,)")
     if jnp.shape(times)[0] == 0:

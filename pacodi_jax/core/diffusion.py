@@ -1,4 +1,4 @@
-"""The forward process, and what follows from it: scores, posteriors, the reverse drift, losses.
+"""The forward process and what follows from it: scores, posteriors, the reverse drift, losses.
 
 The forward marginal of each quadrature is x_t = α x₀ + σ ε with ε ~ N(0, V) (paper, section 3.1).
 Functions take one window's state, a scalar time and the noise law V; lift with ``jax.vmap``.
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from pacodi_jax.core.checks import check_rank, check_spectrum, check_times
+from pacodi_jax.core.checks import check_alike, check_rank, check_spectrum, check_times
 from pacodi_jax.core.spectrum import live, mahalanobis, precision, sample_noise
 from pacodi_jax.types import Array, Key, Quadratures, Schedule
 
@@ -22,9 +22,9 @@ def perturb(
     Args:
       key: random key.
       schedule: gives α(t) and σ(t).
-      clean: the clean half spectrum, ``(K, C)`` a part.
+      clean: the clean half spectrum, ``(K, C)`` per part.
       t: scalar time.
-      variance: the noise law, ``(K, 1)`` or ``(K, C)`` a part.
+      variance: the noise law, ``(K, 1)`` or ``(K, C)`` per part.
 
     Returns:
       ``(noisy, noise)``, each shaped like ``clean``.
@@ -36,7 +36,7 @@ def perturb(
 
 
 def marginal(clean: Quadratures, noise: Quadratures, alpha: Array, sigma: Array) -> Quadratures:
-    """x_t = α x₀ + σ ε, for both quadratures alike (section 3.1)."""
+    """x_t = α x₀ + σ ε, the same for both quadratures (section 3.1)."""
     return jax.tree.map(lambda x, e: alpha * x + sigma * e, clean, noise)
 
 
@@ -50,7 +50,7 @@ def wiener_increments(key: Key, times: Array, variance: Quadratures, channels: i
     """Increments of the spectral Wiener process over a grid: N(0, V |Δt|) (definition 4.1).
 
     Returns:
-      ``(steps, K, C)`` a part, where ``steps = len(times) − 1``.
+      ``(steps, K, C)`` per part, where ``steps = len(times) − 1``.
     """
     check_rank("times", times, 1, "(steps + 1,)")
     widths = jnp.abs(jnp.diff(times))
@@ -67,7 +67,7 @@ def simulate_forward(
     Args:
       key: random key.
       schedule: gives β(t).
-      clean: the state at ``times[0]``, ``(K, C)`` a part.
+      clean: the state at ``times[0]``, ``(K, C)`` per part.
       times: rising within [0, 1], ``(steps + 1,)``.
       variance: the noise law.
 
@@ -97,7 +97,7 @@ def score_from_noise(noise: Quadratures, sigma: Array, variance: Quadratures) ->
 
 
 def noise_from_score(score: Quadratures, sigma: Array, variance: Quadratures) -> Quadratures:
-    """The identity read backwards: ε = −σ Σ ∇ log p."""
+    """The inverse of :func:`score_from_noise`: ε = −σ Σ ∇ log p."""
     return jax.tree.map(lambda s, v: -sigma * v * s, score, variance)
 
 
@@ -111,7 +111,10 @@ def clean_from_noise(
 def noise_from_clean(
     state: Quadratures, clean: Quadratures, alpha: Array, sigma: Array
 ) -> Quadratures:
-    """ε̂ = (x_t − α x₀) / σ, the forward marginal solved for ε (appendix C)."""
+    """ε̂ = (x_t − α x₀) / σ, the forward marginal solved for ε (appendix C).
+
+    A guide that corrects x̂₀ keeps both estimates of its prediction consistent with this.
+    """
     return jax.tree.map(lambda x, c: (x - alpha * c) / sigma, state, clean)
 
 
@@ -127,10 +130,10 @@ def wirtinger_score(score: Quadratures) -> Array:
 def reverse_drift(
     state: Quadratures, score: Quadratures, beta: Array, variance: Quadratures
 ) -> Quadratures:
-    """The drift of the reverse SDE, −½β x − β V ∇ log p, for real and imaginary part alike.
+    """The drift of the reverse SDE, −½β x − β V ∇ log p, the same for both quadratures.
 
-    This is Anderson's theorem in real coordinates, *without* the ½ that theorem 4.2 of the paper
-    writes before the score. In complex form the drift is β[(Σ_r+Σ_i) ∂_X̄ + (Σ_r−Σ_i) ∂_X] log p:
+    This is Anderson's theorem in real coordinates, *without* the ½ before the score in theorem 4.2
+    of the paper. In complex form the drift is β[(Σ_r+Σ_i) ∂_X̄ + (Σ_r−Σ_i) ∂_X] log p:
     on a paired bin the complex covariance is twice Σ_r and cancels the ½ of Wirtinger's gradient;
     on DC and Nyquist the second term supplies the other half. See docs/divergences.md.
     """
@@ -138,9 +141,9 @@ def reverse_drift(
 
 
 def step_beta(schedule: Schedule, t: Array, s: Array) -> Array:
-    """1 − α_t²/α_s², the noise that one step from s to t > s adds.
+    """1 − α_t²/α_s², the variance of the noise that one step from s to t > s adds.
 
-    Written as σ_t² − (α_t/α_s)² σ_s²: near t = 0 the ratio is 1 to within float32's last digit.
+    Computed as σ_t² − (α_t/α_s)² σ_s²: near t = 0 the ratio is 1 to the last digit of float32.
     """
     ratio = schedule.alpha(t) / schedule.alpha(s)
     return schedule.sigma(t) ** 2 - ratio**2 * schedule.sigma(s) ** 2
@@ -167,17 +170,19 @@ def posterior(schedule: Schedule, t: Array, s: Array) -> Posterior:
 
 
 def noise_loss(predicted: Quadratures, noise: Quadratures, variance: Quadratures) -> Array:
-    """The Mahalanobis error a live slot, ‖ε̂ − ε‖²_{Σ⁻¹} / #{V > 0}: section 3.2's, as an ε-MSE.
+    """The Mahalanobis error per live slot, ‖ε̂ − ε‖²_{Σ⁻¹} / #{V > 0} (section 3.2), as an ε-MSE.
 
-    The sum equals the temporal squared error (Parseval); there are L·C live slots under the plain
-    noise law and (L+1)·C when imaginary DC carries a statistic.
+    The sum equals the temporal squared error (Parseval). There are L·C live slots under the plain
+    noise law and (L+1)·C if the imaginary DC slot carries the log-scale.
     """
+    check_alike(predicted=predicted, noise=noise)
     error = jax.tree.map(jnp.subtract, predicted, noise)
     return mahalanobis(error, variance) / _live_slots(variance, noise.real.shape[1])
 
 
 def slot_loss(predicted: Quadratures, target: Quadratures, variance: Quadratures) -> Array:
-    """Σ (p − y)² / #{V > 0} over live slots, for targets that have unit variance: velocities."""
+    """Σ (p − y)² / #{V > 0} over live slots, for targets of unit variance such as velocities."""
+    check_alike(predicted=predicted, target=target)
     masked = jax.tree.map(
         lambda p, y, m: jnp.sum(m * (p - y) ** 2), predicted, target, live(variance)
     )
@@ -195,7 +200,7 @@ def elbo_weight(schedule: Schedule, t: Array, s: Array | None = None) -> Array:
     """The paper's weight λ_t before the noise loss (sections 3.2 and 4.2).
 
     Discrete, from step s to t: (1−a²) / (2 a² σ_t²) with a² = ᾱ_t/ᾱ_s. This is the KL with the
-    choice σ_t² = β_t for the reverse variance; the exact posterior variance would put σ_s² in the
+    choice σ_t² = β_t for the reverse variance; the exact posterior variance would have σ_s² in
     place of σ_t². Without ``s``, its continuous limit per unit time, β / (2σ²).
     """
     if s is None:

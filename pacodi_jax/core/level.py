@@ -1,11 +1,11 @@
-"""Level and scale in the vacant DC slot, so that they are generated and not borrowed.
+"""Level and scale in the vacant DC bin, so that they are generated and not borrowed.
 
 After instance normalisation a window has mean 0, which leaves its DC bin empty. Here the real DC
-slot carries the standardised level and the imaginary one, where Hermitian noise is zero, the
-standardised log-scale, with unit noise variance for that slot. Level and scale are then diffused
-and generated with the rest, the number of tokens unchanged, and nothing of a real window is
-needed to sample. (The authors' released code multiplies generated windows by the mean and standard
-deviation of real ones; docs/divergences.md.)
+slot carries the standardised level. The imaginary DC slot, where Hermitian noise is zero, carries
+the standardised log-scale and gets unit noise variance. Level and scale are then diffused and
+generated with the rest. The number of tokens does not change, and sampling needs nothing from a
+real window. (The authors' released code multiplies generated windows by the standard deviation of
+real ones and adds their mean; see docs/divergences.md.)
 """
 
 from typing import NamedTuple
@@ -18,9 +18,9 @@ from pacodi_jax.core.checks import check_finite, check_rank
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.types import Array, Quadratures
 
-#: The soft floor of a window's scale, as a fraction of the channel's standard deviation: quieter
-#: windows keep a part of their own amplitude, so that the loss is not spent on what hardly moves
-#: (docs/results.md has what other values do).
+#: The soft floor of a window's scale, as a fraction of the channel's standard deviation. Quiet
+#: windows are not blown up to unit variance, so that the loss is not spent on windows that hardly
+#: move (docs/results.md compares other values).
 FLOOR = 0.3
 
 
@@ -32,7 +32,7 @@ class Level(NamedTuple):
       deviation: their standard deviation.
       log_mean: mean of the windows' log-scales.
       log_deviation: their standard deviation.
-      floor: added to a window's deviation in squares, so that flat ones have a finite log-scale.
+      floor: added in squares to a window's deviation, so that flat windows have a finite log-scale.
     """
 
     mean: Array
@@ -47,10 +47,10 @@ def _positive(deviation: Array) -> Array:
 
 
 def fit(windows: Array, floor: float = FLOOR) -> Level:
-    """Fits the level statistics to training windows ``(N, L, C)``.
+    """Fits the law of levels and log-scales to training windows ``(N, L, C)``.
 
-    ``floor`` is a fraction of each channel's standard deviation over all windows. A statistic that
-    does not vary is standardised by 1.
+    ``floor`` is a fraction of each channel's standard deviation over all windows. A level or
+    log-scale that does not vary is divided by 1.
     """
     check_rank("windows", windows, 3, "(N, L, C)")
     check_finite("windows", windows)
@@ -79,7 +79,7 @@ def encode(window: Array, level: Level) -> Quadratures:
       level: fitted on train.
 
     Returns:
-      ``(K, C)`` a part.
+      ``(K, C)`` per part.
     """
     normalised, mean, scale = standardise(window, level.floor)
     spectrum = _spectrum.to_spectrum(normalised)
@@ -98,6 +98,6 @@ def decode(spectrum: Quadratures, level: Level, length: int) -> Array:
 
 
 def noise_variance(length: int) -> Quadratures:
-    """The noise law with imaginary DC alive: variance 1 for both statistics. ``(K, 1)`` a part."""
+    """The noise law with variance 1 for level and log-scale, both in DC: ``(K, 1)`` per part."""
     variance = _spectrum.noise_variance(length)
     return variance._replace(imag=variance.imag.at[0].set(1))

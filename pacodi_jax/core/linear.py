@@ -1,16 +1,17 @@
-"""The best linear denoisers, in closed form: what a network must beat to have learned anything.
+"""The best linear denoisers in closed form: the baseline that a trained network must beat.
 
 For clean spectra with mean m and covariance S, and noise ε ~ N(0, V), the best linear estimate of
 the noise in x = αX + σε is ::
 
     ε̂ = σ V (α²S + σ²V)⁻¹ (x − αm).
 
-With all of S this is what any linear filter can know; with its diagonal alone it is the Wiener
-filter bin by bin, which an untrained network in Wiener coordinates already is.
+With the full S this is the best linear filter. With its diagonal alone it is the Wiener filter of
+every slot by itself, which is what an untrained network in Wiener coordinates computes.
 """
 
 import jax
 import jax.numpy as jnp
+from einops import pack, unpack
 
 from pacodi_jax.core import diffusion
 from pacodi_jax.types import Array, Denoiser, Key, Prediction, Quadratures, Schedule
@@ -22,10 +23,10 @@ def linear_denoiser(
     """Returns the best linear denoiser of one window, fitted to training spectra.
 
     Args:
-      spectra: ``(N, K, C)`` a part.
+      spectra: ``(N, K, C)`` per part.
       schedule: gives α(t) and σ(t).
-      variance: the noise law V, ``(K, 1)`` or ``(K, C)`` a part.
-      diagonal: take S as diagonal: every slot by itself.
+      variance: the noise law V, ``(K, 1)`` or ``(K, C)`` per part.
+      diagonal: use only the diagonal of S, so that every slot is filtered by itself.
     """
     shape = spectra.real.shape[1:]
     deviation = jax.tree.map(lambda v: jnp.sqrt(jnp.broadcast_to(v, shape)), variance)
@@ -64,7 +65,7 @@ def noise_error(
 ) -> Array:
     """Returns the mean noise loss on spectra ``(N, K, C)``, with times and noise fixed by ``key``.
 
-    Window i is seen at the time t = t_min + (1 − t_min)(i mod ``times`` + ½)/``times``.
+    Window i is noised to the time t = t_min + (1 − t_min)(i mod ``times`` + ½)/``times``.
     """
     count = clean.real.shape[0]
     place = (jnp.arange(count) % times + 0.5) / times
@@ -78,9 +79,10 @@ def noise_error(
 
 
 def _flat(spectrum: Quadratures) -> Array:
-    return jnp.concatenate([spectrum.real.ravel(), spectrum.imag.ravel()])
+    """Both quadratures side by side, ``(2·K·C,)``."""
+    return pack(spectrum, "*")[0]
 
 
 def _parts(flat: Array, shape: tuple[int, ...]) -> Quadratures:
-    real, imag = jnp.split(flat, 2)
-    return Quadratures(real.reshape(shape), imag.reshape(shape))
+    """The quadratures of ``(K, C)`` that :func:`_flat` put side by side."""
+    return Quadratures(*unpack(flat, [shape, shape], "*"))

@@ -1,7 +1,7 @@
-"""Noise schedules: one object for both of the paper's variants.
+"""Noise schedules: one object for both variants of the paper.
 
 A schedule gives α(t), σ(t) and β(t) = −d log α²/dt for t in [t_min, 1], with α² + σ² = 1. The
-continuous variant reads it anywhere; DDPM is the same object read on the grid t = i/T.
+continuous variant evaluates it anywhere; DDPM is the same object on the grid t = i/T.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ def _as_time(t: ArrayLike) -> Array:
 def _from_log_alpha_bar(
     log_alpha_bar: Callable[[Array], Array], beta: Callable[[Array], Array], t_min: float
 ) -> Schedule:
-    """Builds a schedule from log ᾱ(t); σ = √(−expm1(log ᾱ)) keeps its digits near t = 0."""
+    """Builds a schedule from log ᾱ(t); σ = √(−expm1(log ᾱ)) stays accurate near t = 0."""
     if not 0 < t_min <= 1:
         raise PacodiError(f"t_min={t_min}; accepted: 0 < t_min <= 1.")
     return Schedule(
@@ -72,7 +72,7 @@ def cosine(offset: float = 0.008, t_min: float = T_MIN) -> Schedule:
 
 
 def ddpm_linear(steps: int = 1000, first: float = 1e-4, last: float = 0.02) -> Schedule:
-    """DDPM's linear β_i from ``first`` to ``last``, rescaled by 1000/T so that every T ends alike.
+    """DDPM's linear β_i from ``first`` to ``last``, rescaled by 1000/T: every T has the same end.
 
     This is the β_t of the paper's section 3.1 (Ho et al., 2020).
     log ᾱ is interpolated linearly between the grid points t = i/T, where it equals DDPM's
@@ -96,7 +96,7 @@ def ddpm_linear(steps: int = 1000, first: float = 1e-4, last: float = 0.02) -> S
 
 
 def discrete_betas(schedule: Schedule, steps: int) -> np.ndarray:
-    """The DDPM reading of a schedule: β_i = 1 − ᾱ(i/T)/ᾱ((i−1)/T), at most 0.999. Shape (T,)."""
+    """The DDPM form of a schedule: β_i = 1 − ᾱ(i/T)/ᾱ((i−1)/T), at most 0.999. Shape (T,)."""
     check_count("steps", steps)
     with jax.enable_x64(True):
         alpha_bar = np.asarray(schedule.alpha(np.arange(steps + 1) / steps)) ** 2

@@ -51,7 +51,7 @@ def to_spectrum(series: Array) -> Quadratures:
 
 
 def to_series(spectrum: Quadratures, length: int) -> Array:
-    """Transforms a half spectrum back, x = F⁻¹(X); K does not determine L, so L is given.
+    """Transforms a half spectrum back, x = F⁻¹(X). K does not determine L, so L is an argument.
 
     Imaginary parts of self-conjugate bins have no counterpart in a real window and are ignored.
     """
@@ -60,9 +60,9 @@ def to_series(spectrum: Quadratures, length: int) -> Array:
 
 
 def noise_variance(length: int, variance: float = 1.0) -> Quadratures:
-    """The Hermitian noise law V = σ²(1 ± δ)/2 of length L, ``(K, 1)`` a part (appendix A).
+    """The Hermitian noise law V = σ²(1 ± δ)/2 of length L, ``(K, 1)`` per part (appendix A).
 
-    Every other function takes this value instead of guessing it from K.
+    Other functions take this value as an argument, since K does not determine L.
     """
     delta = self_conjugate(length)[:, None]
     return Quadratures(
@@ -75,11 +75,11 @@ def sample_noise(key: Key, variance: Quadratures, channels: int) -> Quadratures:
 
     Args:
       key: random key.
-      variance: the noise law V, ``(K, 1)`` or ``(K, C)`` a part.
+      variance: the noise law V, ``(K, 1)`` or ``(K, C)`` per part.
       channels: C.
 
     Returns:
-      ``(K, C)`` a part, exactly 0 where V = 0.
+      ``(K, C)`` per part, exactly 0 where V = 0.
     """
     check_noise_law(variance, channels)
     keys = Quadratures(*jax.random.split(key))
@@ -95,7 +95,8 @@ def covariance(length: int, variance: float = 1.0) -> Quadratures:
     """Σ_r and Σ_i on the redundant grid of all L bins, ``(L, L)`` each (appendix A).
 
     ``Σ_r[k, l] = σ²/2 [δ_L(k−l) + δ_L(k+l)]`` and ``Σ_i[k, l] = σ²/2 [δ_L(k−l) − δ_L(k+l)]``,
-    where δ_L(n) = 1 if L divides n: the X shape, singular because conjugate bins repeat.
+    where δ_L(n) = 1 if L divides n. It has the shape of an X and is singular, since conjugate bins
+    repeat.
     """
     bins = np.arange(check_length(length))
     same = (bins[:, None] - bins[None, :]) % length == 0
@@ -127,7 +128,7 @@ def mahalanobis(error: Quadratures, variance: Quadratures) -> Array:
 
 
 def keep_band(spectrum: Quadratures, keep: int, *, nyquist: bool = False) -> Quadratures:
-    """Keeps the ``keep`` lowest bins, and the last one too if ``nyquist`` is set (section 5.3)."""
+    """Keeps the ``keep`` lowest bins, and the last bin too if ``nyquist`` is set (section 5.3)."""
     bins = spectrum.real.shape[0]
     if not 1 <= keep <= bins - nyquist:
         raise PacodiError(

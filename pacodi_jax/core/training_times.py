@@ -1,4 +1,4 @@
-"""At which times a model trains."""
+"""The distribution of diffusion times in training."""
 
 from collections.abc import Callable
 
@@ -25,15 +25,15 @@ def time_sampler(
     strata: int | None,
     discrete_steps: int | None,
 ) -> TimeSampler:
-    """Draws training times that are uniform on a clock: t itself, log-SNR, or the mean angle.
+    """Returns a sampler of times that are uniform in t, in log-SNR or in the mean Wiener angle.
 
     Args:
-      name: of the clock, as in :func:`pacodi_jax.core.solvers.time_grid`.
+      name: ``uniform``, ``log_snr`` or ``angle``, as in :func:`pacodi_jax.core.solvers.time_grid`.
       schedule: the noise schedule.
       moments: of the training spectra, for ``angle``.
       variance: the noise law, for ``angle``.
-      strata: the global batch size B, to draw one time in each of B equal slices of the clock,
-        shifted by one offset a step (less variance between steps); None for independent times.
+      strata: the global batch size B, for stratified times: one in each of B equal intervals, all
+        shifted by one random offset per step, so that steps vary less. None for independent times.
       discrete_steps: T, to train at t = i/T only (DDPM); None for continuous times.
     """
     quantiles = jnp.asarray(

@@ -1,4 +1,4 @@
-"""Wiener coordinates: every bin on its own clock.
+"""Wiener coordinates: every bin has its own diffusion time, an angle.
 
 Per slot (bin, quadrature, channel), let the training spectrum have mean m and variance v, and the
 noise variance V. With T = α²v + σ²V, ::
@@ -10,8 +10,8 @@ u = E[cos θ·ε′ − sin θ·x₀′ | z] = dz/dθ, from which ::
 
     ε̂ = √V (sin θ·z + cos θ·u),    x̂₀ = m + √v (cos θ·z − sin θ·u).
 
-If the spectral covariance is diagonal, u = 0: a network that outputs zero already is the best
-denoiser, and training adds only what a diagonal linear filter misses. Slots with V = 0 have
+If a Gaussian process has a diagonal spectral covariance, u = 0: a network that outputs zero is the
+best denoiser, and training adds only what a diagonal linear filter misses. Slots with V = 0 have
 z = u = 0 and stay at m.
 """
 
@@ -27,25 +27,25 @@ from pacodi_jax.errors import PacodiError
 from pacodi_jax.types import Array, Key, Prediction, Quadratures
 
 FLOOR = 1e-6
-_STILL = 1e-6  # a sin 2θ that is as good as none
+_STILL = 1e-6  # added to sin 2θ, so that the mean speed is never 0
 
 
 class Moments(NamedTuple):
-    """Mean m and variance v of the training spectra, ``(K, C)`` a part. Fitted on train only."""
+    """Mean m and variance v of the training spectra, ``(K, C)`` per part. Fitted on train only."""
 
     mean: Quadratures
     variance: Quadratures
 
 
 def fit(spectra: Quadratures, floor: float = FLOOR) -> Moments:
-    """Fits the moments to training spectra, ``(N, K, C)`` a part.
+    """Fits the moments to training spectra, ``(N, K, C)`` per part.
 
-    v is floored at ``floor`` times the channel's mean variance, so that an empty bin has a finite
-    clock.
+    v is floored at ``floor`` times the channel's mean variance, so that an empty bin has a
+    well-defined angle.
 
     Raises:
       PacodiError: for a floor that is not positive, spectra that are not finite, or a channel that
-        does not vary at all; values are looked at outside ``jit`` only.
+        does not vary at all; values are checked outside ``jit`` only.
     """
     if not floor > 0:
         raise PacodiError(f"floor={floor}; accepted: a small positive fraction, for example 1e-6.")
@@ -65,7 +65,7 @@ def fit(spectra: Quadratures, floor: float = FLOOR) -> Moments:
 
 
 def angle(alpha: Array, sigma: Array, moments: Moments, variance: Quadratures) -> Quadratures:
-    """θ = atan2(σ√V, α√v): 0 when clean, π/2 when all is noise; 0 where V = 0."""
+    """θ = atan2(σ√V, α√v): 0 for a clean state, π/2 for pure noise, 0 where V = 0."""
     return jax.tree.map(
         lambda v, noise: jnp.arctan2(sigma * jnp.sqrt(noise), alpha * jnp.sqrt(v)),
         moments.variance,
@@ -142,8 +142,8 @@ def velocity(
 ) -> Quadratures:
     """u = cos θ·ε̂/√V − sin θ·(x̂₀ − m)/√v from both estimates, 0 where V = 0.
 
-    Given a sample's true noise and clean spectrum this is the regression target. Never recover
-    u from ε̂ alone: that divides by cos θ.
+    For a sample's true noise and clean spectrum this is the regression target. It needs both
+    estimates: recovering u from ε̂ alone divides by cos θ.
     """
     return jax.tree.map(
         lambda e, x, a, m, v, w: jnp.where(
@@ -159,10 +159,10 @@ def velocity(
 
 
 def pace(theta: Quadratures, variance: Quadratures) -> Quadratures:
-    """How fast each slot's own clock runs, over the mean of all live slots: 0 where V = 0.
+    """The speed of each slot's angle, relative to the mean over live slots; 0 where V = 0.
 
-    With λ = log(α/σ), dθ/dλ = −½ sin 2θ, and a sample's z moves by u·dθ: an error of u counts only
-    while the angle of its slot moves. Where all stand still, all count alike.
+    With λ = log(α/σ), dθ/dλ = −½ sin 2θ. A sample's z moves by u·dθ, so an error in u matters only
+    while the angle of its slot changes. If no angle changes, all live slots weigh the same.
     """
     channels = theta.real.shape[-1]
     on = jax.tree.map(lambda w: jnp.broadcast_to(w, (w.shape[0], channels)), live(variance))
@@ -174,7 +174,7 @@ def pace(theta: Quadratures, variance: Quadratures) -> Quadratures:
 def start(
     key: Key, alpha: Array, sigma: Array, moments: Moments, variance: Quadratures
 ) -> Quadratures:
-    """Draws the first state x = αm + √T·z with z ~ N(0, 1): better than N(0, V) where α > 0."""
+    """Draws the first state x = αm + √T·z with z ~ N(0, 1); with α > 0, N(0, V) is less exact."""
     keys = Quadratures(*jax.random.split(key))
     z = jax.tree.map(lambda key, m: jax.random.normal(key, m.shape, m.dtype), keys, moments.mean)
     return from_z(z, alpha, sigma, moments, variance)

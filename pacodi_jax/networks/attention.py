@@ -1,9 +1,10 @@
-"""Softmax attention in the layout ``(batch, head, token, dim)``, in the form that fits best."""
+"""Softmax attention in the layout ``(batch, head, token, dim)``, in a form per platform."""
 
 from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
+from einops import rearrange
 from jax.ad_checkpoint import checkpoint_name
 
 from pacodi_jax.errors import PacodiError, choose
@@ -31,7 +32,7 @@ def average(scores: Array, value: Array) -> Array:
 def plain(query: Array, key: Array, value: Array) -> Array:
     """softmax(QKᵀ/√d)V; all weights W = softmax(QKᵀ/√d) are kept for the backward pass.
 
-    Its derivative is written out, so that it need not make the softmax again: with the slope G of
+    Its derivative is written out, so that the softmax is not recomputed. With the gradient G of
     the result, dV = WᵀG, dS = W∘(GVᵀ − rowsum(W∘GVᵀ))/√d, dQ = dS·K and dK = dSᵀQ. A written
     derivative (``custom_vjp``) has no forward mode: ``jax.jvp`` and ``jax.jacfwd`` are refused.
     """
@@ -57,39 +58,39 @@ def _over_queries(weights: Array, rows: Array) -> Array:
     """Returns Wᵀ·rows, ``(batch, head, key, dim)``."""
     if not choices.writes_transposes():
         return jnp.einsum("bhqk,bhqd->bhkd", weights, rows)
-    if weights.shape[3] <= rows.shape[3]:  # the smaller of the two is the one to turn
-        turned = jax.lax.optimization_barrier(jnp.swapaxes(weights, 2, 3))
+    if weights.shape[3] <= rows.shape[3]:  # transpose the smaller of the two
+        turned = jax.lax.optimization_barrier(rearrange(weights, "b h q k -> b h k q"))
         return jnp.einsum("bhkq,bhqd->bhkd", turned, rows)
-    turned = jax.lax.optimization_barrier(jnp.swapaxes(rows, 2, 3))
-    return jnp.swapaxes(jnp.einsum("bhdq,bhqk->bhdk", turned, weights), 2, 3)
+    turned = jax.lax.optimization_barrier(rearrange(rows, "b h q d -> b h d q"))
+    return rearrange(jnp.einsum("bhdq,bhqk->bhdk", turned, weights), "b h d k -> b h k d")
 
 
 plain.defvjp(_plain_forward, _plain_backward)
 
 
 def chunked(query: Array, key: Array, value: Array) -> Array:
-    """The same numbers with the scores of few queries in memory, remade going back."""
-    batch, heads, tokens, dim = query.shape
+    """The same result with the scores of one block of queries in memory, recomputed backwards."""
+    tokens = query.shape[2]
     blocks = -(-tokens // CHUNK)
     size = -(-tokens // blocks)
     padded = jnp.pad(query, ((0, 0), (0, 0), (0, blocks * size - tokens), (0, 0)))
-    blockwise = jnp.moveaxis(padded.reshape(batch, heads, blocks, size, dim), 2, 0)
+    blockwise = rearrange(padded, "b h (block q) d -> block b h q d", block=blocks)
     one_block = jax.checkpoint(lambda block: average(scores(block, key), value))
-    result = jnp.moveaxis(jax.lax.map(one_block, blockwise), 0, 2)
-    return result.reshape(batch, heads, blocks * size, dim)[:, :, :tokens]
+    result = jax.lax.map(one_block, blockwise)
+    return rearrange(result, "block b h q d -> b h (block q) d")[:, :, :tokens]
 
 
 def cudnn(query: Array, key: Array, value: Array) -> Array:
-    """The fused kernel of NVIDIA's cuDNN, for half precision on a GPU; not run on one yet."""
+    """The fused kernel of NVIDIA's cuDNN, for half precision on a GPU; not yet run on one."""
     if not choices.fuses(query.shape[-1], query.dtype):
         raise PacodiError(
             "attention='cudnn' needs an NVIDIA GPU of compute capability 8.0 or more, "
             f"dtype='bfloat16' and width/heads a multiple of 8 up to {choices.FUSED_WIDTH}; here "
             f"are {choices.platform()!r}, {query.dtype.name!r} and {query.shape[-1]}: take 'auto'."
         )
-    by_token = [jnp.swapaxes(array, 1, 2) for array in (query, key, value)]
+    by_token = [rearrange(array, "b h n d -> b n h d") for array in (query, key, value)]
     result = jax.nn.dot_product_attention(*by_token, implementation="cudnn")
-    return jnp.swapaxes(result, 1, 2)
+    return rearrange(result, "b n h d -> b h n d")
 
 
 FORMS: dict[str, Callable[..., Array]] = {"plain": plain, "chunked": chunked, "cudnn": cudnn}

@@ -1,46 +1,53 @@
-"""The two backbones: one branch a quadrature, and everything in one branch."""
+"""The two backbones: one branch per quadrature, and everything in one branch."""
 
 import flax.linen as nn
 import jax.numpy as jnp
 
 from pacodi_jax.networks import choices
 from pacodi_jax.networks.blocks import Branches, over_branches, stacked
-from pacodi_jax.networks.embedding import ConditionCode, Embed, Project, time_features, to_patches
+from pacodi_jax.networks.embedding import (
+    ConditionCode,
+    Embed,
+    Project,
+    from_patches,
+    time_features,
+    to_patches,
+)
 from pacodi_jax.networks.layers import Perceptron
 from pacodi_jax.networks.refusals import (
     DTYPES,
     both,
+    check_bins,
     check_condition,
     check_inputs,
-    check_length,
     check_options,
 )
 from pacodi_jax.types import Array, Quadratures
 
 
 class DualBranch(nn.Module):
-    """The paper's network: one transformer a quadrature, which meet in their MLPs.
+    """The paper's network: one transformer per quadrature; the two meet in their MLPs.
 
-    Tokens are frequency bins, or patches of ``patch_size`` bins. Half as many tokens in each of
-    two branches make half the attention products of a network over time steps. All operations
-    together are about those of such a network with ``iso_flops``, and fewer for long windows;
-    ``paper`` and ``time`` have more (docs/efficiency.md has the table).
+    Tokens are frequency bins, or patches of ``patch_size`` bins. Two branches with half as
+    many tokens need half the attention products of a network over time steps. In total
+    ``iso_flops`` costs about as much as such a network, and less for long windows; ``paper`` and
+    ``time`` cost more (see the table in docs/efficiency.md).
 
     Attributes:
       channels: C, of the series.
       width: D, of a token.
       depth: number of blocks.
       heads: attention heads; must divide the width.
-      patch_size: bins a token.
+      patch_size: bins per token.
       interaction: ``paper`` (MLPs of hidden width 2D, fed both branches), ``iso_flops`` (the same
         with 4D/3), ``time`` (with 2D/3, and an MLP over time steps) or ``none`` (decoupled).
-      length: L, of the windows, on whose time steps ``time`` works; K bins do not tell it. 0 stands
-        for 2K − 1 or a few more; so it is with patches, whose index is transformed instead.
+      length: L of the windows, on whose time steps ``time`` works; K does not determine it. 0 takes
+        2K − 1 or slightly more. With patches it is not used: the patch index is transformed.
       condition_width: E, of the condition vector; 0 for none.
       dtype: of the products, ``float32`` or ``bfloat16``; all else stays float32.
-      remat: recompute each block in the backward pass instead of keeping its insides; with
+      remat: recompute each block in the backward pass instead of keeping its activations; with
         ``unroll`` above 1 that saves nothing.
-      unroll: blocks a scan step; ``depth`` writes them all out, 0 is the best on this platform.
+      unroll: blocks per scan step; ``depth`` unrolls all, 0 chooses for this platform.
       attention: ``auto``, or one form of it: ``plain``, ``chunked``, ``cudnn``.
 
     Example:
@@ -81,41 +88,41 @@ class DualBranch(nn.Module):
         """Predicts both quadratures from both.
 
         Args:
-          state: ``(B, K, C)`` a quadrature.
+          state: ``(B, K, C)`` per quadrature.
           t: ``(B,)``, times in [0, 1].
           live: ``(K, C)`` or ``(K, 1)``, positive where the slot has noise. The other slots have
             no effect on any output, and their own output is 0.
-          condition: ``(B, E)``; without it every example has the learned null.
-          drop: ``(B,)`` bool, the examples whose condition gives way to the null.
+          condition: ``(B, E)``; without it every example gets the learned null condition.
+          drop: ``(B,)`` bool, the examples whose condition is replaced by the null condition.
 
         Returns:
-          ``(B, K, C)`` a quadrature, float32.
+          ``(B, K, C)`` per quadrature, float32.
         """
         check_options(self)
         states, masks = both("state", state), both("live", live)
         check_inputs(self.channels, states, masks, t)
-        check_length(self.length, states[0].shape[1])
+        check_bins(self.length, states[0].shape[1])
         code = _code(self, t, condition, drop)
         return Quadratures(*_transform(self, self.interaction, states, masks, code))
 
 
 class SingleBranch(nn.Module):
-    """The rivals: one transformer over all features of a slot.
+    """The baselines: one transformer over all features of a slot.
 
     Over time steps it is a temporal DiT; over bins with the quadratures side by side on the
-    feature axis it is a monolithic spectral network.
+    feature axis, a monolithic spectral network.
 
     Attributes:
       features: F, of a slot: C, or 2C for both quadratures of a bin.
       width: D, of a token.
       depth: number of blocks.
       heads: attention heads; must divide the width.
-      patch_size: slots a token.
+      patch_size: slots per token.
       condition_width: E, of the condition vector; 0 for none.
       dtype: of the products, ``float32`` or ``bfloat16``; all else stays float32.
-      remat: recompute each block in the backward pass instead of keeping its insides; with
+      remat: recompute each block in the backward pass instead of keeping its activations; with
         ``unroll`` above 1 that saves nothing.
-      unroll: blocks a scan step; ``depth`` writes them all out, 0 is the best on this platform.
+      unroll: blocks per scan step; ``depth`` unrolls all, 0 chooses for this platform.
       attention: ``auto``, or one form of it: ``plain``, ``chunked``, ``cudnn``.
 
     Example:
@@ -155,8 +162,8 @@ class SingleBranch(nn.Module):
           tokens: ``(B, N, F)``.
           t: ``(B,)``, times in [0, 1].
           live: ``(N, F)`` or ``(N, 1)``, positive where the slot has noise; all if not given.
-          condition: ``(B, E)``; without it every example has the learned null.
-          drop: ``(B,)`` bool, the examples whose condition gives way to the null.
+          condition: ``(B, E)``; without it every example gets the learned null condition.
+          drop: ``(B,)`` bool, the examples whose condition is replaced by the null condition.
 
         Returns:
           ``(B, N, F)``, float32.
@@ -181,7 +188,7 @@ def _transform(
     live: Branches,
     code: Array,
 ) -> Branches:
-    """Embeds, transforms and projects ``(B, N, F)`` a branch; only ``live`` slots count."""
+    """Embeds, transforms and projects ``(B, N, F)`` per branch; other slots than ``live`` are 0."""
     dtype = DTYPES[network.dtype]
     slots, features = states[0].shape[1:]
     states = tuple(jnp.where(on > 0, x, 0.0) for x, on in zip(states, live, strict=True))
@@ -199,7 +206,7 @@ def _transform(
     tokens, _ = blocks(tokens, code)
     project = Project(patches[0].shape[-1], name="project")
     patches = over_branches(project, tokens, (code,) * len(tokens))
-    outputs = (x.reshape(x.shape[0], -1, features)[:, :slots] for x in patches)
+    outputs = (from_patches(x, features)[:, :slots] for x in patches)
     return tuple(jnp.where(on > 0, x, 0.0) for x, on in zip(outputs, live, strict=True))
 
 

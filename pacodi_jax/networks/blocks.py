@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
+from einops import pack, rearrange
 from jax.ad_checkpoint import checkpoint_name
 
 from pacodi_jax.networks import choices
@@ -14,7 +15,7 @@ from pacodi_jax.networks.layers import KEPT, Dense, modulate
 from pacodi_jax.networks.steps import from_steps, step_count, to_steps
 from pacodi_jax.types import Array
 
-#: One array a branch: ``(tokens,)`` or ``(real, imag)``.
+#: One array per branch: ``(tokens,)`` or ``(real, imag)``.
 Branches = tuple[Array, ...]
 
 
@@ -23,7 +24,7 @@ def _eights(width: float) -> int:
 
 
 def iso_flops_width(width: int) -> int:
-    """4D/3 to a multiple of 8: 2D inputs then cost what a hidden width of 2D costs D inputs."""
+    """4D/3, to a multiple of 8: an MLP fed both branches then costs what one of width 2D costs."""
     return _eights(4 * width / 3)
 
 
@@ -54,10 +55,10 @@ def over_branches(module: nn.Module, *arguments: Branches) -> tuple[Any, ...]:
 
     Args:
       module: what one branch does, as a submodule of the caller.
-      *arguments: each with one array a branch.
+      *arguments: each with one array per branch.
 
     Returns:
-      One result of the module a branch.
+      One result of the module per branch.
     """
     count = len(arguments[0])
     if module.is_initializing() or (choices.stacks_branches() and count > 1):
@@ -101,21 +102,19 @@ class Attention(nn.Module):
           code: ``(B, D)``, time and condition.
 
         Returns:
-          The tokens after attention ``(B, N, D)``, the same normalised and modulated for the
-          MLP, and the MLP's gate ``(B, D)``.
+          The tokens after attention ``(B, N, D)``, the same tokens normalised and modulated for
+          the MLP, and the MLP's gate ``(B, D)``.
         """
-        batch, count, width = tokens.shape
+        width = tokens.shape[-1]
         modulation = Dense(6 * width, kernel_init=nn.initializers.zeros, name="modulation")(code)
         shift, scale, gate, mlp_shift, mlp_scale, mlp_gate = jnp.split(modulation, 6, axis=-1)
         inputs = modulate(tokens, shift, scale)
         mixed = Dense(3 * width, self.dtype, name="qkv")(inputs)
         # Split, not indexed: the derivative is one concatenation instead of three padded sums.
         query, key, value = (
-            jnp.swapaxes(x.reshape(batch, count, self.heads, -1), 1, 2)
-            for x in jnp.split(mixed, 3, axis=-1)
+            rearrange(x, "b n (h d) -> b h n d", h=self.heads) for x in jnp.split(mixed, 3, axis=-1)
         )
-        result = attend(query, key, value, self.form)
-        result = jnp.swapaxes(result, 1, 2).reshape(batch, count, width)
+        result = rearrange(attend(query, key, value, self.form), "b h n d -> b n (h d)")
         result = Dense(width, self.dtype, name="out")(result)
         tokens = tokens + gate[:, None] * result
         return tokens, modulate(tokens, mlp_shift, mlp_scale), mlp_gate
@@ -141,11 +140,11 @@ class FeedForward(nn.Module):
 
 
 class Stepwise(nn.Module):
-    """An MLP of time steps: what both branches say together of one moment and its neighbours.
+    """An MLP over time steps: it sees both branches at one step and its two neighbours.
 
-    What is local in time (a spike, a kink, a bound that values keep to) is spread over all bins
-    and both quadratures; no MLP of single bins sees it, this one does. Like the transform it takes
-    the window for a ring.
+    What is local in time (a spike, a kink, a bound on the values) is spread over all bins and both
+    quadratures, so an MLP of single bins cannot see it. Like the transform, this one treats the
+    window as periodic.
 
     Attributes:
       hidden: width of the hidden layer.
@@ -159,11 +158,11 @@ class Stepwise(nn.Module):
 
     @nn.compact
     def __call__(self, inputs: Branches) -> Branches:
-        """Maps both branches' ``(B, N, D)`` by way of time steps."""
+        """Maps ``(B, N, D)`` of both branches through time steps and back."""
         real, imag = inputs
         count = step_count(real.shape[1], self.length)
         steps = checkpoint_name(to_steps(real, imag, count), KEPT)
-        around = jnp.concatenate([jnp.roll(steps, shift, axis=1) for shift in (1, 0, -1)], axis=-1)
+        around, _ = pack([jnp.roll(steps, shift, axis=1) for shift in (1, 0, -1)], "b n *")
         hidden = nn.gelu(Dense(self.hidden, self.dtype, name="hidden")(around))
         result = Dense(real.shape[-1], self.dtype, name="out")(hidden)
         return from_steps(result.astype(jnp.float32), real.shape[1])
@@ -188,7 +187,7 @@ class Block(nn.Module):
 
     @nn.compact
     def __call__(self, tokens: Branches, code: Array) -> tuple[Branches, None]:
-        """Maps each branch's ``(B, N, D)``; the second result is what ``nn.scan`` asks for."""
+        """Maps each branch's ``(B, N, D)``; the second result is required by ``nn.scan``."""
         kind, width = INTERACTIONS[self.interaction], tokens[0].shape[-1]
         attention = Attention(self.heads, self.form, self.dtype, name="attention")
         attended = over_branches(attention, tokens, (code,) * len(tokens))
@@ -198,23 +197,23 @@ class Block(nn.Module):
             parts = zip(tokens, gates, stepwise(inputs), strict=True)
             tokens = tuple(token + gate[:, None] * part for token, gate, part in parts)
         if kind.shared:
-            inputs = (jnp.concatenate(inputs, axis=-1),) * len(tokens)
+            inputs = (pack(inputs, "b n *")[0],) * len(tokens)
         mlp = FeedForward(kind.hidden(width), self.dtype, name="mlp")
         return over_branches(mlp, tokens, inputs, gates), None
 
 
 def stacked(depth: int, remat: bool, unroll: int) -> Callable[..., nn.Module]:
-    """Returns ``depth`` blocks as one scan: what is compiled does not grow with the depth.
+    """Returns ``depth`` blocks as one scan: the compiled program does not grow with the depth.
 
     Args:
       depth: number of blocks.
       remat: keep only each block's input for the backward pass and recompute the rest. Otherwise
-        the products are kept and what is cheap is recomputed, which is faster than copying it
-        into and out of the scan.
-      unroll: blocks a scan step; ``depth`` writes them all out.
+        the products are kept and cheap operations are recomputed, which is faster than copying
+        their results into and out of the scan.
+      unroll: blocks per scan step; ``depth`` unrolls all.
 
     Returns:
-      What takes the attributes of :class:`Block` and makes the module of all layers.
+      A function of the attributes of :class:`Block` that makes the module of all layers.
     """
     policies = jax.checkpoint_policies
     policy = policies.nothing_saveable if remat else policies.save_only_these_names(KEPT)

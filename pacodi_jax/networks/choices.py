@@ -1,7 +1,7 @@
-"""The one place that decides what differs between platforms; parameters never do.
+"""The one place that decides what differs between platforms. Parameters never differ.
 
-Figures are of CPUs; docs/efficiency.md has those of attention and of the unrolled scan and how
-they were taken, the others stand only here. Nothing was run on a GPU or TPU.
+All figures were measured on CPUs; docs/efficiency.md says how those of attention and of the
+unrolled scan were taken, the others are recorded only here. Nothing was run on a GPU or TPU.
 """
 
 from typing import Any
@@ -9,9 +9,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-#: Above this many tokens the scores of a whole window are not kept, but remade block by block.
-#: On CPU that is a matter of cache: at 257 tokens a block at a time is 1.3 times faster, at 129
-#: 1.6 times slower. Elsewhere it is a matter of memory, and not measured.
+#: Above this many tokens attention scores are not kept, but recomputed block by block. On CPU the
+#: reason is cache: blocks are 1.3 times faster at 257 tokens and 1.6 times slower at 129. Elsewhere
+#: the reason is memory, and it is not measured.
 PLAIN_TOKENS = {"cpu": 192}
 PLAIN_TOKENS_ELSEWHERE = 1024
 
@@ -35,16 +35,16 @@ def stacks_branches() -> bool:
     return platform() != "cpu"
 
 
-#: Blocks that are written out at most: what is compiled must not grow with the depth.
+#: At most this many blocks are unrolled, so that the compiled program does not grow with the depth.
 UNROLLED = 4
 
 
 def unroll(depth: int, remat: bool) -> int:
-    """Returns how many blocks a step of the scan has.
+    """Returns the number of blocks per scan step.
 
     On CPU the copies into and out of a scan take a tenth to a sixth of a training step, and four
-    blocks compile about as fast as one. Elsewhere it is not measured. Blocks that are recomputed
-    go one by one: within a step XLA finds what is computed twice and keeps it after all.
+    blocks compile about as fast as one. Elsewhere it is not measured. Recomputed blocks (``remat``)
+    go one by one: within a step XLA would find what is computed twice and keep it.
     """
     return min(depth, UNROLLED) if platform() == "cpu" and not remat else 1
 
@@ -57,8 +57,9 @@ def writes_transposes() -> bool:
     return platform() == "cpu"
 
 
-#: Up to this many bins the way to time steps is a product with a matrix, above an FFT. On CPU the
-#: two are level at 129 bins, and the FFT takes a fourth at 257. Elsewhere it is not measured.
+#: Up to this many bins the transform to time steps is a matrix product, above it an FFT. On CPU the
+#: two are equally fast at 129 bins; at 257 the FFT takes a quarter of the time. Elsewhere it is
+#: not measured.
 PRODUCT_BINS = 160
 
 
@@ -68,23 +69,23 @@ def transform(bins: int) -> str:
 
 
 def copies_matrices() -> bool:
-    """Whether a matrix that all examples share is copied for each, to make a batched product.
+    """Whether a matrix that all examples share is copied per example, to make a batched product.
 
-    On CPU the products of the transform (13 to 129 bins) take 0.7 to 0.9 of the time so;
-    elsewhere it is not measured, and the copies would only take memory.
+    On CPU this takes 0.7 to 0.9 of the time for the products of the transform (13 to 129 bins).
+    Elsewhere it is not measured, and the copies would take memory.
     """
     return platform() == "cpu"
 
 
-#: The widest head that cuDNN's fused attention takes on every GPU that has it.
+#: The widest head that cuDNN's fused attention accepts on every GPU that supports it.
 FUSED_WIDTH = 128
 
 
 def fuses(dim: int, dtype: jnp.dtype) -> bool:
-    """Whether cuDNN's fused attention takes heads of width ``dim`` in ``dtype`` here.
+    """Whether cuDNN's fused attention accepts heads of width ``dim`` in ``dtype`` on this device.
 
-    It takes half precision and widths that are multiples of 8, on NVIDIA's GPUs from compute
-    capability 8.0 on. AMD's are a ``"gpu"`` too; JAX tells them apart by the client's version.
+    It needs half precision, a width that is a multiple of 8, and an NVIDIA GPU of compute
+    capability 8.0 or more. AMD GPUs are ``"gpu"`` too; the client's version tells them apart.
     """
     if platform() != "gpu" or "cuda" not in device().client.platform_version:
         return False
@@ -96,7 +97,7 @@ def attention(tokens: int, dim: int, dtype: jnp.dtype) -> str:
     """Returns which form of attention to use: ``"plain"``, ``"chunked"`` or ``"cudnn"``.
 
     Args:
-      tokens: of a window.
+      tokens: per window.
       dim: width of a head.
       dtype: of the products.
     """

@@ -1,18 +1,20 @@
-"""What a network costs on paper: floating-point operations, counted by XLA and split by kind."""
+"""The floating-point operations of a network, counted and split by kind.
 
-import math
-from collections.abc import Callable, Iterator
+:mod:`pacodi_jax.networks.products` counts matrix products, XLA everything else.
+"""
+
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import jaxprs_in_params
 
 from pacodi_jax.networks.attention import plain
 from pacodi_jax.networks.backbones import DualBranch, SingleBranch, window_length
 from pacodi_jax.networks.blocks import INTERACTIONS
+from pacodi_jax.networks.products import matmul_flops
 from pacodi_jax.networks.steps import from_steps, step_count, to_steps
 from pacodi_jax.types import Quadratures
 
@@ -34,39 +36,23 @@ class Cost(NamedTuple):
 
     @property
     def total(self) -> float:
-        """All of it: XLA's count of the whole program."""
+        """All operations."""
         return sum(self)
 
 
 def xla_flops(function: Callable[..., Any], *arguments: Any) -> float:
-    """Returns XLA's count for ``function``; the body of a loop counts once, so write loops out."""
+    """Returns XLA's count for ``function``; the body of a loop counts once, so unroll loops."""
     analysis: Any = jax.jit(function).lower(*arguments).cost_analysis()
     return float(analysis["flops"])
 
 
-def product_flops(function: Callable[..., Any], *arguments: Any) -> float:
-    """Returns 2·m·n·k summed over all products of ``function``, however they are batched."""
-    total = 0.0
-    for times, equation in _equations(jax.make_jaxpr(function)(*arguments).jaxpr):
-        if equation.primitive.name == "dot_general":
-            (contracted, _), _ = equation.params["dimension_numbers"]
-            shape = equation.invars[0].aval.shape
-            inner = math.prod(shape[axis] for axis in contracted)
-            total += times * 2.0 * inner * equation.outvars[0].aval.size
-    return total
-
-
-def _equations(jaxpr: Any) -> Iterator[tuple[int, Any]]:
-    """Every equation, those inside others too, with how many times it runs."""
-    for equation in jaxpr.eqns:
-        yield 1, equation
-        length = equation.params.get("length", 1) if equation.primitive.name == "scan" else 1
-        for inner in jaxprs_in_params(equation.params):
-            yield from ((length * times, one) for times, one in _equations(inner))
+def product_flops(function: Callable[..., Any], *arguments: Any) -> int:
+    """Returns the operations of all matrix products of ``function`` on ``arguments``."""
+    return matmul_flops(jax.make_jaxpr(function)(*arguments).jaxpr)
 
 
 def of_length(network: Any, length: int) -> Any:
-    """Returns ``network`` for windows of ``length`` steps; only one of two branches asks."""
+    """Returns ``network`` for windows of ``length`` steps; only ``DualBranch`` depends on it."""
     return network.clone(length=length) if isinstance(network, DualBranch) else network
 
 
@@ -87,11 +73,11 @@ def _floats(*shape: int) -> Any:
 def count(network: DualBranch | SingleBranch, length: int) -> Cost:
     """Counts one evaluation of ``network`` on one window of ``length`` steps.
 
-    What multiplies parameters is all products but those of attention and of the transform. No
-    platform changes the number of either, whether it stacks branches or copies matrices.
+    Products with parameters are all products but those of attention and of the transform. The
+    counts are the same on every platform, whether it stacks branches or copies matrices.
 
     Args:
-      network: of either kind; it is counted unrolled and with plain attention.
+      network: counted unrolled and with plain attention.
       length: L, time steps.
 
     Returns:
@@ -117,7 +103,7 @@ def _flops(function: Callable[..., Any], *arguments: Any) -> np.ndarray:
 
 
 def _transform_flops(network: DualBranch | SingleBranch, tokens: int) -> np.ndarray:
-    """Those of one block's way to time steps and back."""
+    """The operations of the transform to time steps and back in one block."""
     if isinstance(network, SingleBranch) or not INTERACTIONS[network.interaction].steps(1):
         return np.zeros(2)
     count = step_count(tokens, window_length(network))

@@ -1,24 +1,29 @@
-"""The way in and out: slots as tokens, and the codes of position, time and condition."""
+"""Embeddings: patches of slots as tokens and back; codes of position, time and condition."""
 
 import flax.linen as nn
 import jax.numpy as jnp
 import numpy as np
+from einops import rearrange
 
 from pacodi_jax.networks.layers import Dense, Perceptron, modulate
 from pacodi_jax.types import Array
 
-#: Below this time the logarithmic clock of :func:`time_features` runs linearly.
+#: Below this time the logarithmic feature of :func:`time_features` is linear in t.
 CLOCK_FLOOR = 1e-4
 
-#: Conditions of more numbers are scaled down, see :class:`ConditionCode`.
+#: Wider conditions are scaled down, see :class:`ConditionCode`.
 WIDE = 128
 
 
 def to_patches(x: Array, size: int) -> Array:
     """Groups ``(B, N, F)`` into patches of ``size`` slots, zero-padded: ``(B, ⌈N/P⌉, P·F)``."""
-    batch, slots, features = x.shape
-    padded = jnp.pad(x, ((0, 0), (0, -slots % size), (0, 0)))
-    return padded.reshape(batch, -1, size * features)
+    padded = jnp.pad(x, ((0, 0), (0, -x.shape[1] % size), (0, 0)))
+    return rearrange(padded, "b (n p) f -> b n (p f)", p=size)
+
+
+def from_patches(patches: Array, features: int) -> Array:
+    """Splits patches into slots, the padding of :func:`to_patches` included: ``(B, N·P, F)``."""
+    return rearrange(patches, "b n (p f) -> b (n p) f", f=features)
 
 
 def position_code(tokens: int, width: int) -> Array:
@@ -33,8 +38,8 @@ def position_code(tokens: int, width: int) -> Array:
 def time_features(t: Array, width: int) -> Array:
     """Fourier features of ``t`` in [0, 1] and of its logarithm: ``(B,)`` to ``(B, about width)``.
 
-    Noise levels change fastest near t = 0, where a clock linear in t stands still; the second
-    clock log(1 + t/t₀)/log(1 + 1/t₀) resolves every decade down to t₀ = 1e-4.
+    Noise levels change fastest near t = 0, where features linear in t hardly change. The second
+    clock, log(1 + t/t₀)/log(1 + 1/t₀), resolves every decade down to t₀ = 1e-4.
     """
     count = max(1, width // 4)
     cycles = 0.5 * 64.0 ** (np.arange(count) / max(1, count - 1))
@@ -42,23 +47,23 @@ def time_features(t: Array, width: int) -> Array:
     clocks = jnp.stack([t, slow], axis=-1).astype(jnp.float32)
     angles = 2 * np.pi * clocks[..., None] * cycles.astype(np.float32)
     waves = jnp.concatenate([jnp.sin(angles), jnp.cos(angles)], axis=-1)
-    return waves.reshape(*t.shape, 4 * count)
+    return rearrange(waves, "... clock wave -> ... (clock wave)")
 
 
 class ConditionCode(nn.Module):
-    """A condition vector as an embedding, and a learned embedding for its absence.
+    """The embedding of a condition vector, and a learned embedding of the null condition.
 
-    A text tells many facts at once: the hidden layer has room for them, and costs next to nothing
-    because it runs once an example and not once a token. A step of Adam moves every weight by about
-    the learning rate, and so the sum over E standardised inputs by E times as much: wide conditions
-    are scaled by 128/E, else their code is thrown about (docs/text.md has what that costs).
+    A text states many facts at once, so the hidden layer is wide; it costs little, because it runs
+    once per example and not once per token. A step of Adam moves every weight by about the learning
+    rate, and so the sum over E standardised inputs by up to E times as much. Wide conditions are
+    therefore scaled by 128/E, which keeps their embedding stable (docs/text.md has the effect).
     """
 
     width: int
 
     @nn.compact
     def __call__(self, condition: Array, drop: Array) -> Array:
-        """Embeds ``(B, E)`` as ``(B, width)``; rows where ``drop (B,)`` holds are the null."""
+        """Embeds ``(B, E)`` as ``(B, width)``; rows with ``drop (B,)`` get the null condition."""
         null = self.param("null", nn.initializers.normal(0.02), (self.width,), jnp.float32)
         scale = min(1.0, WIDE / condition.shape[-1])
         kept = jnp.where(drop[:, None], 0.0, scale * condition.astype(jnp.float32))
@@ -67,7 +72,7 @@ class ConditionCode(nn.Module):
 
 
 class Embed(nn.Module):
-    """Patches of slots as tokens, with the code of their position.
+    """Patches of slots as tokens, with a position code.
 
     Attributes:
       width: of a token.
@@ -85,10 +90,10 @@ class Embed(nn.Module):
 
 
 class Project(nn.Module):
-    """Tokens back to patches of slots; zero at first, so that an untrained network returns 0.
+    """Tokens back to patches of slots; zero-initialised, so that an untrained network returns 0.
 
     Attributes:
-      features: slots of a patch.
+      features: P·F, numbers per patch.
     """
 
     features: int

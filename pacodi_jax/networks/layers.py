@@ -1,4 +1,4 @@
-"""Small parts: dense layers and the modulated norm."""
+"""Dense layers and the modulated layer norm."""
 
 import flax.linen as nn
 import jax
@@ -7,7 +7,7 @@ from jax.ad_checkpoint import checkpoint_name
 
 from pacodi_jax.types import Array
 
-#: Marks what a block keeps for its backward pass; it recomputes the rest.
+#: The checkpoint name of what a block keeps for its backward pass; it recomputes the rest.
 KEPT = "kept"
 
 
@@ -44,8 +44,8 @@ def normalise(x: Array, epsilon: float = 1e-6) -> tuple[Array, Array]:
 def modulate(x: Array, shift: Array, scale: Array) -> Array:
     """adaLN: norm(x)·(1 + scale) + shift, for ``x (B, N, D)`` and one ``(B, D)`` per example.
 
-    Its derivative is written out: only ``x`` and ``scale`` are kept for it, where the derived one
-    keeps seven arrays, and it compiles to fewer kernels. A written derivative (``custom_vjp``) has
+    Its derivative is written out: it keeps only ``x`` and ``scale``, where the automatic one keeps
+    seven arrays, and it compiles to fewer kernels. A written derivative (``custom_vjp``) has
     no forward mode: ``jax.jvp`` and ``jax.jacfwd`` are refused.
     """
     return normalise(x)[0] * (1 + scale[:, None]) + shift[:, None]

@@ -1,4 +1,4 @@
-"""What a network refuses: options and shapes that cannot work. Values are never looked at."""
+"""What a network refuses: options, shapes and dtypes that cannot work. Values are not checked."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ from pacodi_jax.types import Array
 
 DTYPES = {"float32": jnp.float32, "bfloat16": jnp.bfloat16}
 
-#: The whole numbers among a network's options, and the least that each may be.
+#: The integer options of a network, and the smallest accepted value of each.
 LEAST = {
     **dict.fromkeys(("channels", "features", "width", "depth", "heads", "patch_size"), 1),
     **dict.fromkeys(("condition_width", "length", "unroll"), 0),
 }
 
-#: What comes as two quadratures, and where to get it.
+#: Arguments that are two quadratures, and how to make them.
 PAIRS = {
     "state": "as spectrum.to_spectrum makes them",
     "live": "for windows of L steps spectrum.noise_variance(L)",
@@ -49,7 +49,7 @@ def both(name: str, pair: Any) -> Branches:
 
 
 def check_inputs(features: int, states: Branches, live: Branches, t: Array) -> None:
-    """Refuses what is no array ``(B, N, features)`` a branch, its mask, or a time an example."""
+    """Refuses anything but ``(B, N, features)`` and a mask per branch, and one time per example."""
     for name, arrays in (("the state", states), ("live", live), ("t", (t,))):
         for array in arrays:
             _check_array(name, array)
@@ -57,7 +57,7 @@ def check_inputs(features: int, states: Branches, live: Branches, t: Array) -> N
     fits = len(shape) == 3 and shape[-1] == features and 0 not in shape and t.shape == shape[:1]
     if not fits or any(state.shape != shape for state in states):
         raise PacodiError(
-            f"the network takes (batch, slots, {features}), neither of them 0, and one time an "
+            f"the network takes (batch, slots, {features}), neither of them 0, and one time per "
             f"example; got {', '.join(str(state.shape) for state in states)} and times of "
             f"shape {t.shape}."
         )
@@ -69,8 +69,8 @@ def check_inputs(features: int, states: Branches, live: Branches, t: Array) -> N
             )
 
 
-def check_length(length: int, bins: int) -> None:
-    """Refuses windows that have another number of bins; 0 is any."""
+def check_bins(length: int, bins: int) -> None:
+    """Refuses a state whose bins are not those of windows of ``length``; 0 accepts any."""
     if length and length // 2 + 1 != bins:
         raise PacodiError(
             f"length={length} has {length // 2 + 1} bins; the state has {bins}. Make the network "
@@ -93,11 +93,11 @@ def check_condition(width: int, t: Array, condition: Array | None, drop: Array |
                 + (f"takes {shape} here." if width else spare)
             )
     if drop is not None and drop.dtype != bool:
-        raise PacodiError(f"drop has dtype {drop.dtype}; pass one bool an example: drop > 0.5.")
+        raise PacodiError(f"drop has dtype {drop.dtype}; pass one bool per example: drop > 0.5.")
 
 
 def _check_array(name: str, array: Any) -> None:
-    """Refuses what is no array, and complex numbers."""
+    """Refuses anything but an array of real numbers."""
     if not hasattr(array, "shape") or not hasattr(array, "dtype"):
         kind = type(array).__name__
         raise PacodiError(f"{name} is of type {kind}; pass an array: jnp.asarray makes one.")

@@ -123,7 +123,7 @@ def from_windows(mean: np.ndarray, covariance: np.ndarray, length: int, channels
 
 
 def asymmetric(length: int, channels: int = 2, low: float = 0.5, high: float = 5.0) -> Process:
-    """Nonzero mean, all slots correlated, data to noise between ``low`` and ``high`` a mode."""
+    """Nonzero mean, all slots correlated, data to noise between ``low`` and ``high`` per mode."""
     random = np.random.default_rng(length)
     size = length * channels
     rotation = np.linalg.qr(random.normal(size=(size, size)))[0]

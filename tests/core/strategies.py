@@ -21,5 +21,5 @@ def draw_window(seed: int, length: int, channels: int, dtype: type) -> np.ndarra
 
 
 def tolerance(dtype: type) -> float:
-    """What rounding may cost a round trip."""
+    """The tolerance of a round trip: rounding alone."""
     return 1e-5 if dtype == np.float32 else 1e-12

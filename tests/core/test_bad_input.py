@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pacodi_jax.core import diffusion, level, schedule, spectrum, wiener
+from pacodi_jax.core import calibration, diffusion, level, schedule, spectrum, wiener
 from pacodi_jax.core.schedule import SCHEDULES
 from pacodi_jax.core.solvers import SOLVERS, draw, time_grid
 from pacodi_jax.errors import PacodiError
@@ -15,7 +15,7 @@ from tests.core.gaussian import asymmetric
 VP = schedule.vp()
 HALF = Quadratures(jnp.zeros((5, 2)), jnp.zeros((5, 2)))
 WIDE = Quadratures(jnp.zeros((5, 3)), jnp.zeros((5, 3)))
-KEY = jax.random.key(0)
+KEY, LAW = jax.random.key(0), spectrum.noise_variance(8)
 VARIED = jnp.stack([jnp.arange(15.0).reshape(3, 5), jnp.ones((3, 5))], axis=-1)
 HOLED = np.ones((8, 2), np.float32)
 HOLED[3, 1] = np.nan
@@ -188,6 +188,22 @@ CASES = {
     "moments of a constant channel": (
         lambda: wiener.fit(Quadratures(VARIED, jnp.zeros_like(VARIED))),
         ["spectra", "channel 1", "constant"],
+    ),
+    "a predicted noise of other channels": (
+        lambda: diffusion.noise_loss(HALF._replace(imag=jnp.zeros((5, 1))), HALF, LAW),
+        ["predicted and noise", "'imag'", "(5, 1) != (5, 2)"],
+    ),
+    "a predicted velocity without its imaginary part": (
+        lambda: diffusion.slot_loss(HALF.real, HALF, LAW),
+        ["predicted and target", "do not match"],
+    ),
+    "a calibration of another length": (
+        lambda: calibration.apply(calibration.identity(13, 2), HALF),
+        ["calibration and spectrum", "(13, 2) != (5, 2)"],
+    ),
+    "draws of other channels than train": (
+        lambda: calibration.fit(*(jax.tree.map(lambda x: x[None], x) for x in (HALF, WIDE))),
+        ["train and drawn", "(5, 2) != (5, 3)"],
     ),
     "moments of one spectrum": (lambda: wiener.fit(HALF), ["spectra", "(5, 2)", "(N, K, C)"]),
 }

@@ -1,4 +1,4 @@
-"""Functions of one window lift to a batch: ``jax.vmap`` equals a loop, one compile a shape."""
+"""Functions of one window lift to a batch: ``jax.vmap`` equals a loop, compiled once per shape."""
 
 import chex
 import jax

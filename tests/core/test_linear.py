@@ -1,4 +1,4 @@
-"""The best linear denoisers, and a network that learns what they cannot know."""
+"""The best linear denoisers, and a network that learns what no linear filter can."""
 
 import jax
 import jax.numpy as jnp
@@ -15,14 +15,14 @@ from tests.models import small
 
 def _setting(statistics="none"):
     model = small.build(statistics=statistics)
-    schedule, variance = model.process.schedule, model.statistics.variance
+    schedule, variance = model.process.schedule, model.coding.variance
     return model, schedule, variance
 
 
 def test_the_full_linear_denoiser_is_the_gaussian_posterior_mean():
     # The same by dense algebra on the live slots: E[ε|x] = σ V (α²S + σ²V)⁻¹ (x − αm).
     model, schedule, variance = _setting()
-    spectra = jax.vmap(model.statistics.encode)(small.windows())
+    spectra = jax.vmap(model.coding.encode)(small.windows())
     shape = spectra.real.shape[1:]
     flat = lambda q: np.concatenate([np.ravel(q.real), np.ravel(q.imag)])  # noqa: E731
     noise = flat(jax.tree.map(lambda v: np.broadcast_to(v, shape), variance)).astype(np.float64)
@@ -43,7 +43,7 @@ def test_the_full_linear_denoiser_is_the_gaussian_posterior_mean():
 @pytest.mark.parametrize("statistics", ["none", "generated"])
 def test_a_silent_network_is_the_best_diagonal_denoiser(statistics):
     model, schedule, variance = _setting(statistics)
-    clean = jax.vmap(model.statistics.encode)(small.windows())
+    clean = jax.vmap(model.coding.encode)(small.windows())
     diagonal = linear_denoiser(clean, schedule, variance, diagonal=True)
     silent = small.silent(model).denoiser({})
     key = jax.random.key(0)
@@ -53,7 +53,7 @@ def test_a_silent_network_is_the_best_diagonal_denoiser(statistics):
 
 def test_the_full_denoiser_is_better_than_the_diagonal_one():
     model, schedule, variance = _setting()
-    clean = jax.vmap(model.statistics.encode)(small.windows(2000))
+    clean = jax.vmap(model.coding.encode)(small.windows(2000))
     full, diagonal = (
         noise_error(
             linear_denoiser(clean, schedule, variance, diagonal=d),
@@ -73,18 +73,7 @@ def test_a_trained_network_is_better_than_the_best_diagonal_denoiser_on_unseen_s
     steps = np.arange(24)[None, :, None]
     windows = jnp.asarray((np.sin(2 * np.pi * frequency * steps + phase) + 1) / 2, jnp.float32)
     train, unseen = windows[:400], windows[400:]
-    settings = models.Settings()
-    coding, fitted = models.fit("none", train)
-    sampler = models.make_sampler(settings, fitted, coding.variance)
-    model = models.build(
-        models.Architecture(width=16, depth=1, heads=2),
-        settings,
-        coding,
-        fitted,
-        sampler=sampler,
-        optimiser=optax.flatten(optax.adam(3e-3)),
-        batch=64,
-    )
+    model = small.fitted(small.settings(), train, optax.adam(3e-3), 64)
     state = jax.jit(model.init)(jax.random.key(1), models.Batch(train[:64], jnp.arange(64)))
 
     @jax.jit
@@ -96,7 +85,7 @@ def test_a_trained_network_is_better_than_the_best_diagonal_denoiser_on_unseen_s
         return jax.lax.scan(one, state, jnp.arange(300))[0]
 
     params = learn(state).ema
-    schedule, variance = model.process.schedule, coding.variance
+    schedule, variance = model.process.schedule, model.coding.variance
     clean, seen = jax.vmap(to_spectrum)(unseen), jax.vmap(to_spectrum)(train)
     key = jax.random.key(2)
     network = noise_error(model.denoiser(params), key, schedule, clean, variance)

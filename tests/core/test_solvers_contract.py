@@ -1,4 +1,4 @@
-"""What every solver must keep: batches equal loops, one compile a shape, dead slots stay dead."""
+"""Every solver: batches equal loops, one compilation per shape, dead slots stay dead."""
 
 import chex
 import jax

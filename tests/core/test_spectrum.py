@@ -28,7 +28,7 @@ def _full_grid(half: np.ndarray, length: int, sign: int) -> np.ndarray:
 
 @functools.cache
 def _noise_draws(length: int) -> tuple[np.ndarray, np.ndarray]:
-    """200,000 draws of spectral noise on all L bins, ``(L, 200000)`` a part."""
+    """200,000 draws of spectral noise on all L bins, ``(L, 200000)`` per part."""
     keys = jax.random.split(jax.random.key(length), 2000)
     law = spectrum.noise_variance(length)
     draws = jax.jit(jax.vmap(lambda key: spectrum.sample_noise(key, law, 100)))(keys)

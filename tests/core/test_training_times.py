@@ -15,7 +15,7 @@ def _draw(name, *, strata, discrete_steps=None, count=4096):
         name,
         model.process.schedule,
         model.process.moments,
-        model.statistics.variance,
+        model.coding.variance,
         strata=strata,
         discrete_steps=discrete_steps,
     )

@@ -1,4 +1,4 @@
-"""Small networks as after some training, their inputs, and programs compiled in haste."""
+"""Small networks with random parameters, their inputs, and programs compiled quickly."""
 
 from functools import cache, partial
 
@@ -12,7 +12,7 @@ from pacodi_jax.types import Quadratures
 BATCH, CHANNELS, WIDTH, DEPTH = 3, 2, 16, 2
 KEY = jax.random.key(0)
 
-#: These programs run once: half the time to compile is worth more than speed.
+#: These programs run once: compiling in half the time is worth more than running fast.
 quick = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
 
 
@@ -22,7 +22,7 @@ def _program(network):
 
 
 def apply(network, params, *arguments):
-    """Runs the network, compiled once a network and shape."""
+    """Runs the network, compiled once per network and shape."""
     return _program(network)({"params": params}, *arguments)
 
 

@@ -1,4 +1,4 @@
-"""What the networks cost on paper, and the command that says so."""
+"""The operations of the networks, and the command that counts them."""
 
 import json
 from functools import cache
@@ -81,6 +81,12 @@ def test_product_count_is_that_of_the_matrices_and_counts_every_turn_of_a_loop()
     assert xla_flops(jnp.matmul, x, w) == 2 * 3 * 4 * 4
     batched = jnp.ones((2, 3, 4)), jnp.ones((2, 4, 4))
     assert product_flops(jnp.matmul, *batched) == 2 * 2 * 3 * 4 * 4
+
+
+def test_product_count_of_a_condition_is_that_of_its_most_expensive_branch():
+    x, w = jnp.ones((3, 4)), jnp.ones((4, 4))
+    either = lambda x, w: jax.lax.cond(x[0, 0] > 0, lambda: x @ w @ w, lambda: x @ w)  # noqa: E731
+    assert product_flops(either, x, w) == 2 * 2 * 3 * 4 * 4
 
 
 def test_blocks_alone_cost_what_arithmetic_says():
@@ -184,7 +190,8 @@ def test_result_that_cannot_be_written_is_one_line_too(tmp_path, capsys):
     arguments = ["--lengths", "8", "--rounds", "0", "--depth", "1", "--out", str(tmp_path)]
     assert flops.main(arguments) == 2
     assert (
-        capsys.readouterr().err == f"error: --out={tmp_path} cannot be written: Is a directory.\n"
+        capsys.readouterr().err
+        == f"error: {tmp_path / 'flops.json'} cannot be written: Is a directory.\n"
     )
 
 

@@ -1,4 +1,4 @@
-"""Solvers of the reverse process: one step rule a file, one loop, one dict as registry.
+"""Solvers of the reverse process: one step rule per file, one loop, one registry.
 
 ``SOLVERS[name](**options)`` gives a step rule, :func:`time_grid` the times, :func:`draw` a sample.
 """

@@ -1,4 +1,4 @@
-"""DDPM's ancestral sampling: draw from the posterior with x̂₀ in the place of x₀."""
+"""DDPM's ancestral sampling: draw from the posterior with x̂₀ in place of x₀."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from pacodi_jax.types import Array, Key, Quadratures
 def ancestral(posterior_variance: str = "small") -> StepRule:
     """x_s = a·(σ_s²/σ_t²) x_t + (α_s b/σ_t²) x̂₀ + √(w V) ξ, a = α_t/α_s, b = 1 − a² (appendix C).
 
-    Order 1 in law. First-order steps shrink bins whose data variance is far below the noise's.
+    Order 1 in law. First-order steps shrink bins whose data variance is far below the noise.
 
     Args:
       posterior_variance: ``'small'`` takes w = b σ_s²/σ_t², exact for a fixed x₀; ``'large'``

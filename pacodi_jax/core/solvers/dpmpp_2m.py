@@ -17,7 +17,7 @@ class Memory(NamedTuple):
 
 
 def init(problem: Problem, state: Quadratures, t: Array) -> Memory:
-    """Remembers nothing yet."""
+    """The memory before the first step: no estimate, width 0."""
     return Memory(jax.tree.map(jnp.zeros_like, state), jnp.zeros_like(t))
 
 
@@ -27,7 +27,7 @@ def log_snr(schedule: Schedule, t: Array) -> Array:
 
 
 def extrapolate(clean: Quadratures, memory: Memory, width: Array) -> Quadratures:
-    """x̂₀ carried half a step ahead: D = x̂₀ + (h/2h₋) (x̂₀ − x̂₀₋); the first step has no slope."""
+    """x̂₀ extrapolated by half a step: D = x̂₀ + (h/2h₋) (x̂₀ − x̂₀₋); the first step has no slope."""
     known = memory.width > 0
     slope = jnp.where(known, width / (2 * jnp.where(known, memory.width, 1)), 0)
     return jax.tree.map(lambda new, old: new + slope * (new - old), clean, memory.clean)
@@ -36,7 +36,7 @@ def extrapolate(clean: Quadratures, memory: Memory, width: Array) -> Quadratures
 def dpmpp_2m() -> StepRule:
     """x_s = (σ_s/σ_t) x_t + α_s (1 − e^{−h}) D, with h = λ_s − λ_t (Lu et al., 2022).
 
-    Order 2, one evaluation a step, noise-free.
+    Order 2, one evaluation per step, noise-free.
     """
 
     def step(

@@ -11,7 +11,7 @@ from pacodi_jax.errors import PacodiError, choose
 from pacodi_jax.types import Quadratures, Schedule
 
 _DENSE = 4001
-_EMPHASIS = 0.5  # of strong bins in the mean angle; a plain mean has three times the AR(1) error
+_EMPHASIS = 0.5  # power of v/V in the mean angle; an unweighted mean has 3 times the AR(1) error
 
 
 def _uniform(schedule: Schedule, steps: int) -> np.ndarray:
@@ -23,7 +23,7 @@ def _quadratic(schedule: Schedule, steps: int) -> np.ndarray:
 
 
 def _equal_steps(clock: np.ndarray, dense: np.ndarray, steps: int) -> np.ndarray:
-    """Times at which a monotone clock, known on dense falling times, takes equal steps."""
+    """Times at equal steps of a monotone ``clock``, which is given on dense decreasing times."""
     ticks = np.linspace(clock[0], clock[-1], steps)
     order = slice(None, None, -1 if clock[-1] < clock[0] else 1)
     return np.interp(ticks, clock[order], dense[order])
@@ -66,7 +66,7 @@ def time_grid(
     moments: Moments | None = None,
     variance: Quadratures | None = None,
 ) -> np.ndarray:
-    """Returns ``steps`` times falling from 1 to ``schedule.t_min``, computed in double precision.
+    """Returns ``steps`` times decreasing from 1 to ``schedule.t_min``, in double precision.
 
     Args:
       name: ``uniform`` in t, ``quadratic`` in √t, ``log_snr`` (equal steps of log α/σ) or

@@ -12,7 +12,7 @@ from pacodi_jax.types import Array, Key, Quadratures
 def heun() -> StepRule:
     """The trapezoidal rule on dy/dρ = ε̂ with y = x/α and ρ = σ/α (Karras et al., 2022).
 
-    Order 2, two evaluations a step. The predictor is DDIM's step.
+    Order 2, two evaluations per step. The predictor is DDIM's step.
     """
 
     def step(

@@ -59,15 +59,15 @@ def draw(
       schedule: the schedule of the forward process.
       variance: the noise law.
       key: random key; the noise of step i comes from ``fold_in(key, i)``.
-      start: the state at ``times[0]``, ``(K, C)`` a part.
-      times: falling, ``(N,)``. One-step rules evaluate the denoiser N times.
+      start: the state at ``times[0]``, ``(K, C)`` per part.
+      times: decreasing, ``(N,)``. One-step rules evaluate the denoiser N times.
 
     Returns:
-      The clean half spectrum, ``(K, C)`` a part.
+      The clean half spectrum, ``(K, C)`` per part.
 
     Raises:
-      PacodiError: for times that do not fall within (0, 1], or a start that does not fit the
-        noise law or is not finite; values are looked at outside ``jit`` only.
+      PacodiError: for times that do not decrease within (0, 1], or a start that does not fit
+        the noise law or is not finite; values are checked outside ``jit`` only.
     """
     check_times(times)
     check_spectrum("start", start, variance.real.shape[0])

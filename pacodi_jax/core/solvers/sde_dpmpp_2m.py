@@ -13,7 +13,7 @@ def sde_dpmpp_2m() -> StepRule:
     """x_s = (σ_s/σ_t) e^{−h} x_t + α_s (1 − e^{−2h}) D + σ_s √(1 − e^{−2h}) √V ξ.
 
     Here h = λ_s − λ_t and D is that of :func:`~pacodi_jax.core.solvers.dpmpp_2m.dpmpp_2m`.
-    Order 2 in law, one evaluation a step; exact for a constant x̂₀ (Lu et al., 2022).
+    Order 2 in law, one evaluation per step; exact for a constant x̂₀ (Lu et al., 2022).
     """
 
     def step(

@@ -13,7 +13,7 @@ from pacodi_jax.types import Array, Key, Quadratures
 
 
 class Memory(NamedTuple):
-    """The state in z, and the last velocity and step of every bin (step 0 before the first)."""
+    """The state in z, and the last velocity and step of every slot (step 0 before the first)."""
 
     z: Quadratures
     velocity: Quadratures
@@ -21,7 +21,7 @@ class Memory(NamedTuple):
 
 
 def _advance(memory: Memory, velocity: Quadratures, width: Quadratures) -> Quadratures:
-    """z + Δθ [(1 + r/2) u − (r/2) u₋] with r = Δθ/Δθ₋, at most 1; Euler where there is no Δθ₋."""
+    """z + Δθ [(1 + r/2) u − (r/2) u₋] with r = min(Δθ/Δθ₋, 1); Euler if Δθ₋ = 0."""
 
     def advance(z: Array, old: Array, before: Array, new: Array, now: Array) -> Array:
         known = before != 0
@@ -34,7 +34,7 @@ def _advance(memory: Memory, velocity: Quadratures, width: Quadratures) -> Quadr
 def wiener_ab2(moments: Moments) -> StepRule:
     """Solves dz/dθ_k = u_k bin by bin, and ends at θ = 0, where x = m + √v·z.
 
-    Order 2, one evaluation a step. Where the spectral covariance is diagonal, u = 0 and there is
+    Order 2, one evaluation per step. Where the spectral covariance is diagonal, u = 0 and there is
     no discretisation error at any number of steps: weak bins keep their variance.
 
     Args:

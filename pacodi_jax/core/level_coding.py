@@ -1,9 +1,10 @@
-"""Level and scale of a window: not touched, generated with it, or borrowed from real windows.
+"""How a window becomes the spectrum that is diffused, and back: what is done with level and scale.
 
-``none`` takes the window's spectrum as it is. ``generated`` normalises each window and carries its
-level and log-scale in the vacant DC bin (:mod:`pacodi_jax.core.level`). ``oracle`` normalises each
-window and, on the way back, needs the mean and scale of real windows: the paper's protocol, which
-leaks them, for comparison only. Everything made with it says so: :attr:`Statistics.label`.
+``none`` takes the spectrum of the window as it is. ``generated`` normalises each window and
+carries its level and log-scale in the vacant DC bin (:mod:`pacodi_jax.core.level`). ``oracle``
+normalises each window and needs the mean and scale of real windows to decode. That is the paper's
+protocol; it leaks them and is for comparison only. Everything made with it says so:
+:attr:`LevelCoding.label`.
 """
 
 from typing import NamedTuple
@@ -18,16 +19,16 @@ from pacodi_jax.types import Array, Quadratures
 
 MODES = ("none", "generated", "oracle")
 
-#: The floor of a window's scale under ``oracle``, which normalises as the paper does: next to none.
+#: The floor of a window's scale under ``oracle``: almost none, as in the paper.
 _ORACLE_FLOOR = 1e-4
 
 
-class Statistics(NamedTuple):
+class LevelCoding(NamedTuple):
     """How windows become spectra and back. All methods are for one window and jit.
 
     Attributes:
       mode: ``none``, ``generated`` or ``oracle``.
-      length: steps a window.
+      length: L, steps per window.
       level: the law of levels and scales in train; ``None`` under ``none``.
     """
 
@@ -44,7 +45,7 @@ class Statistics(NamedTuple):
 
     @property
     def variance(self) -> Quadratures:
-        """The noise law ``(K, 1)`` a part; under ``generated`` the imaginary DC slot is live."""
+        """The noise law ``(K, 1)`` per part; ``generated`` opens the imaginary DC slot."""
         module = level if self.mode == "generated" else spectrum
         return module.noise_variance(self.length)
 
@@ -63,8 +64,8 @@ class Statistics(NamedTuple):
 
         Args:
           clean: the spectrum.
-          mean: ``(C,)`` a real window's mean; for ``oracle``, and refused otherwise.
-          scale: ``(C,)`` a real window's scale; the same.
+          mean: ``(C,)``, the mean of a real window; needed by ``oracle``, refused otherwise.
+          scale: ``(C,)``, the scale of a real window; likewise.
         """
         if (self.mode == "oracle") != (mean is not None and scale is not None):
             raise PacodiError(
@@ -83,31 +84,18 @@ class Statistics(NamedTuple):
         _, mean, scale = level.standardise(window, self.level.floor)
         return mean, scale
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The fitted numbers by name, to be saved beside the weights; empty under ``none``."""
-        return (
-            {}
-            if self.level is None
-            else {k: np.asarray(v) for k, v in self.level._asdict().items()}
-        )
 
-    @classmethod
-    def from_arrays(cls, mode: str, length: int, arrays: dict[str, np.ndarray]) -> "Statistics":
-        """Reads what :meth:`to_arrays` gave."""
-        choose("statistics", mode, dict.fromkeys(MODES))
-        if mode == "none":
-            return cls(mode, length, None)
-        if set(arrays) != set(level.Level._fields):
-            raise PacodiError(f"statistics={mode!r} needs the arrays {level.Level._fields}")
-        return cls(mode, length, level.Level(**{k: jnp.asarray(v) for k, v in arrays.items()}))
+def fit(mode: str, windows: Array | np.ndarray) -> LevelCoding:
+    """Fits the coding of ``mode`` to scaled training windows ``(N, L, C)``.
 
-
-def encoder(mode: str, windows: Array | np.ndarray) -> Statistics:
-    """Fits the statistics of ``mode`` to scaled training windows ``(N, L, C)``."""
+    Args:
+      mode: one of :data:`MODES`, the setting ``diffusion.statistics``.
+      windows: ``(N, L, C)``.
+    """
     choose("statistics", mode, dict.fromkeys(MODES))
     length = windows.shape[1]
     if mode == "none":
-        return Statistics(mode, length, None)
+        return LevelCoding(mode, length, None)
     floor = _ORACLE_FLOOR if mode == "oracle" else level.FLOOR
-    fit = jax.jit(level.fit, static_argnames="floor")
-    return Statistics(mode, length, fit(jnp.asarray(windows), floor=floor))
+    fit_level = jax.jit(level.fit, static_argnames="floor")
+    return LevelCoding(mode, length, fit_level(jnp.asarray(windows), floor=floor))

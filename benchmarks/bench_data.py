@@ -41,9 +41,9 @@ def windows(rows: int, dtype: str, folder: Path) -> dict:
     """Loads a series of ``rows`` rows as stride-1 windows: seconds, and peak over raw memory."""
     path = folder / f"{dtype}.npy"
     raw = make(path, rows, dtype)
-    data.load("sines", length=LENGTH)
+    data.load(data.DataSettings(length=LENGTH))
     before, start, busy = peak(), time.perf_counter(), time.process_time()
-    found = data.load("table", path=path, length=LENGTH)
+    found = data.load(data.DataSettings(source="table", path=path, length=LENGTH))
     seconds, busy = time.perf_counter() - start, time.process_time() - busy
     path.unlink()
     return {
@@ -57,8 +57,8 @@ def windows(rows: int, dtype: str, folder: Path) -> dict:
 
 
 def throughput(folder: Path) -> dict:
-    """Microseconds a batch: gathered inside jit, and streamed from disk, at 128 × 24 × 5."""
-    train = data.load("sines", length=LENGTH).train
+    """Microseconds per batch: gathered inside jit, and streamed from disk, at 128 × 24 × 5."""
+    train = data.load(data.DataSettings(length=LENGTH)).train
     resident = batches.resident(train)
     pick = jax.jit(lambda d, s: d.take(batches.indices(0, s, BATCH, d.size))[0])
     found = {"resident_us": _time(lambda step: pick(resident, step).block_until_ready())}

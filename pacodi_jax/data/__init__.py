@@ -2,6 +2,7 @@
 
 from pacodi_jax.data.dataset import Dataset, Report, load
 from pacodi_jax.data.recipe import Recipe
+from pacodi_jax.data.settings import DataSettings
 from pacodi_jax.data.windows import WindowSet
 
-__all__ = ["Dataset", "Recipe", "Report", "WindowSet", "load"]
+__all__ = ["DataSettings", "Dataset", "Recipe", "Report", "WindowSet", "load"]

@@ -3,7 +3,7 @@
 import math
 import re
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,11 +86,10 @@ class Attribute(NamedTuple):
             return f" The nearest is {min(self.levels, key=lambda level: abs(level - value))!r}."
         return nearest(str(value), map(str, self.levels))
 
-    def column(self, value: Any, count: int) -> pd.Series:
-        """One value for ``count`` windows, in the column's type where that can hold it."""
-        values = pd.Series([value] * count)
+    def column(self, values: Sequence[Any]) -> pd.Series:
+        """Values of windows, in the column's type where that can hold them."""
         whole = self.levels is None and pd.api.types.is_integer_dtype(self.dtype)
-        return values if whole else values.astype(pd.api.types.pandas_dtype(self.dtype))
+        return pd.Series(values, dtype=None if whole else pd.api.types.pandas_dtype(self.dtype))
 
 
 def _number(text: str) -> int | float | None:
@@ -140,8 +139,8 @@ def _unquoted(part: str) -> str:
     return part[1:-1].replace('""', '"') if part.startswith('"') else part
 
 
-def check_names(given: Collection[str], names: Sequence[str]) -> None:
-    """Refuses anything but one value for each static column."""
+def check_known(given: Collection[str], names: Sequence[str]) -> None:
+    """Refuses the name of a column that is not static."""
     if not names:
         raise PacodiError(
             "this model has no static columns; train one with "
@@ -153,6 +152,11 @@ def check_names(given: Collection[str], names: Sequence[str]) -> None:
                 f"{name!r} is no static column of this model; it has {_listed(names)}."
                 f"{nearest(name, names)}"
             )
+
+
+def check_names(given: Collection[str], names: Sequence[str]) -> None:
+    """Refuses anything but one value for each static column."""
+    check_known(given, names)
     missing = [name for name in names if name not in given]
     if missing:
         raise PacodiError(
@@ -161,14 +165,38 @@ def check_names(given: Collection[str], names: Sequence[str]) -> None:
         )
 
 
+def check_values(attributes: Sequence[Attribute], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Refuses anything but a mapping of static columns to values that they can take.
+
+    Returns:
+      The values as plain Python, some or all of the columns.
+    """
+    names = [a.name for a in attributes]
+    if not isinstance(values, Mapping):
+        raise PacodiError(
+            f"the condition is {values!r}; give a mapping of static column to value, "
+            f"with the columns {sorted(names)}"
+        )
+    check_known(values, names)
+    plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in values.items()}
+    for attribute in attributes:
+        if attribute.name in plain:
+            attribute.check(plain[attribute.name])
+    return plain
+
+
 def fit(name: str, column: pd.Series) -> Attribute:
     """Fits an attribute to the training rows of a static column."""
     dtype = str(column.dtype)
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        raise PacodiError(f"static column {name!r} holds time stamps; make it a number or a label")
     numeric = pd.api.types.is_numeric_dtype(column.dtype)
     flag = pd.api.types.is_bool_dtype(column.dtype)
     whole = pd.api.types.is_integer_dtype(column.dtype)
     if numeric and not flag and not (whole and column.nunique() <= MAX_LEVELS):
         numbers = column.to_numpy(np.float64)
+        if not np.isfinite(numbers).all():
+            raise PacodiError(f"static column {name!r} holds an infinite number; correct it")
         return Attribute(name, dtype, None, float(numbers.mean()), float(numbers.std()) or 1.0)
     levels = sorted(column.unique().tolist())
     if len(levels) > 4096:

@@ -1,12 +1,10 @@
 """Batches as a pure function of seed and step: resuming needs no iterator state.
 
-Epoch after epoch, every example is seen once in an order that no permutation array holds: a keyed
-Feistel network permutes the positions of an epoch one by one.
+Every example is seen once per epoch, each epoch in an order of its own. No permutation is stored: a
+keyed Feistel network permutes the positions of an epoch one by one.
 """
 
-import json
 import zlib
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import jax
@@ -30,7 +28,7 @@ def indices(seed: int, step: Array | int, batch: int, count: int) -> Array:
     Args:
       seed: of the order; static.
       step: from 0, may be traced.
-      batch: examples a step; static.
+      batch: examples per step; static.
       count: examples in all; static, below 2**30.
 
     Returns:
@@ -87,7 +85,9 @@ def _mix(x: Any) -> Any:
 def _divide(step: Array, batch: int, count: int) -> tuple[Array, Array]:
     """``divmod(step · batch, count)`` in 32 bits, bit by bit of ``step``, without overflow."""
     if not 0 < count < 2**30 or batch < 1:
-        raise PacodiError(f"batch={batch}, count={count}: a batch holds 1 or more of 1 … 2**30")
+        raise PacodiError(
+            f"batch={batch}, count={count}: accepted are 1 or more of 1 … 2**30 examples"
+        )
     pairs = [divmod(batch << bit, count) for bit in range(32)]
     wholes = jnp.array([whole & 0xFFFFFFFF for whole, _ in pairs], jnp.uint32)
     parts = jnp.array([part for _, part in pairs], jnp.uint32)
@@ -113,14 +113,15 @@ class Resident(NamedTuple):
       starts: ``(N,)`` int32.
       condition: ``(N, E)`` float32 or ``None``.
       offsets: ``(L,)`` int32, the steps of a window.
-      rehearsed: ``(N,)`` bool, windows that always keep their condition, or ``None``.
+      oversampled: ``(N,)`` bool, oversampled rare examples, or ``None``; their condition is never
+        dropped.
     """
 
     series: Array
     starts: Array
     condition: Array | None
     offsets: Array
-    rehearsed: Array | None = None
+    oversampled: Array | None = None
 
     @property
     def size(self) -> int:
@@ -161,38 +162,11 @@ def resident(windows: WindowSet, *, host: int = 0, hosts: int = 1) -> Resident:
     low, high = int(starts.min()), int(starts.max()) + windows.length
     if high - low >= 2**31:
         raise PacodiError("more than 2**31 rows do not fit one device array: stream them")
-    condition, rehearsed = windows.condition(), windows.rehearsed()
+    condition, oversampled = windows.condition(), windows.oversampled()
     return Resident(
         jnp.asarray(windows.series[low:high]),
         jnp.asarray((starts - low).astype(np.int32)),
         None if condition is None else jnp.asarray(condition[chosen]),
         jnp.arange(windows.length, dtype=jnp.int32),
-        None if rehearsed is None else jnp.asarray(rehearsed[chosen]),
+        None if oversampled is None else jnp.asarray(oversampled[chosen]),
     )
-
-
-class Steps:
-    """Batches of a :class:`Resident`, step after step, with the interface of a stream.
-
-    A training step that gathers inside ``jit`` calls :func:`indices` and :meth:`Resident.take`
-    itself and needs none of this.
-    """
-
-    def __init__(self, data: Resident, *, seed: int, batch: int):
-        self._step = 0
-        self._take = jax.jit(lambda step: data.take(indices(seed, step, batch, data.size)))
-
-    def __iter__(self) -> Iterator[tuple[Array, Array | None]]:
-        return self
-
-    def __next__(self) -> tuple[Array, Array | None]:
-        self._step += 1
-        return self._take(self._step - 1)
-
-    def state(self) -> bytes:
-        """Returns what :meth:`restore` needs to go on from here."""
-        return json.dumps({"step": self._step}).encode()
-
-    def restore(self, state: bytes) -> None:
-        """Goes on from where :meth:`state` was taken."""
-        self._step = int(json.loads(state)["step"])

@@ -17,18 +17,13 @@ import numpy as np
 import pandas as pd
 import tensorflow_datasets as tfds
 
-from pacodi_jax.data import catalogue, writing
+from pacodi_jax import files
+from pacodi_jax.data import catalogue
 from pacodi_jax.errors import PacodiError
 
 _LIMIT = 1 << 30
 _ROWS = 4096
 _TIMEOUT = 20.0
-
-
-def cache() -> Path:
-    """Returns the folder of downloaded and prepared data: ``$XDG_CACHE_HOME/pacodi_jax``."""
-    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(root) / "pacodi_jax"
 
 
 def prepared(name: str) -> pd.DataFrame:
@@ -38,7 +33,7 @@ def prepared(name: str) -> pd.DataFrame:
       PacodiError: if the file can neither be found nor downloaded, naming its URL, the file, the
         folder and the environment variable; or if what was downloaded is not the published file.
     """
-    folder = cache()
+    folder = files.cache_folder()
     builder = PacodiCatalogue(config=name, data_dir=folder, file_format="array_record")
     if not builder.is_prepared():
         file = download(name, folder / "files")
@@ -107,7 +102,7 @@ def download(name: str, folder: Path) -> Path:
     if not target.exists():
         data = _fetch(entry)
         data = _unzip(data, entry) if entry.url.endswith(".zip") else data
-        writing.atomically(target, lambda name: Path(name).write_bytes(data))
+        files.write(target, lambda name: name.write_bytes(data))
     try:
         catalogue.verify(target, entry)
     except PacodiError:
@@ -127,7 +122,7 @@ def _fetch(entry: catalogue.Entry) -> bytes:
         raise PacodiError(
             f"{entry.file} is not on this machine and cannot be downloaded ({reason}). Fetch "
             f"{entry.url} elsewhere, put {entry.file} into a folder and set {catalogue.VARIABLE} "
-            f"to that folder ({where}), or into {cache() / 'files'}"
+            f"to that folder ({where}), or into {files.cache_folder('files')}"
         ) from error
     if len(data) > _LIMIT:
         raise PacodiError(f"{entry.url} sends more than {_LIMIT:,} bytes; refused")

@@ -17,9 +17,9 @@ from pacodi_jax.text.encoders import Encoder
 from pacodi_jax.text.encoders.interface import clean_text
 from pacodi_jax.text.phrases import Split
 
-_RARE = 0.03  # the share of training windows below which a kind of fact is rare
-_FEWEST = 5  # windows of a kind; fewer would be learnt by heart
-_REHEARSALS = 4  # captions of a rare fact alone for every caption that its window has anyway
+_RARE = 0.03  # a kind of fact is rare below this share of the training windows
+_FEWEST = 5  # windows of a kind; fewer would be memorised
+_OVERSAMPLING = 4  # further captions of a rare fact per caption that its window has anyway
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -30,27 +30,27 @@ class Captioned(WindowSet):
       texts: ``(N,)`` a text for each window.
       vectors: ``(N, E)`` float32, the encoded texts.
       encoder: the identity of what encoded them.
-      again: ``(N,)`` bool, rows in which a window comes again to tell a rare fact.
+      rare: ``(N,)`` bool, rows in which a window is repeated with a caption of a rare fact.
     """
 
     texts: tuple[str, ...]
     vectors: np.ndarray
     encoder: str
-    again: np.ndarray
+    rare: np.ndarray
 
     def pick(self, rows: np.ndarray) -> Self:
         """The windows of these rows, with their texts."""
         texts = tuple(self.texts[row] for row in rows)
-        vectors, again = self.vectors[rows], self.again[rows]
-        return replace(self, starts=self.starts[rows], texts=texts, vectors=vectors, again=again)
+        vectors, rare = self.vectors[rows], self.rare[rows]
+        return replace(self, starts=self.starts[rows], texts=texts, vectors=vectors, rare=rare)
 
     def condition(self) -> np.ndarray:
         """The encoded texts."""
         return self.vectors
 
-    def rehearsed(self) -> np.ndarray:
-        """Rows in which a window comes again: they train what their text means, not the null."""
-        return self.again
+    def oversampled(self) -> np.ndarray:
+        """Oversampled rare examples; their condition is never dropped."""
+        return self.rare
 
     @property
     def digest(self) -> str:
@@ -66,13 +66,13 @@ def with_texts(
     Without a column of texts, captions are written by the yardsticks of the training windows:
     ``phrasings`` of them for each training window, and one in phrasings that training never uses
     for each window of the other parts. Training windows that have a rare fact, such as two peaks,
-    come again with captions of that fact alone.
+    are oversampled, with captions of that fact alone.
 
     Args:
       dataset: of one channel.
       encoder: turns texts into vectors.
       column: of the user's texts, or None to write captions.
-      phrasings: captions a training window.
+      phrasings: captions per training window.
       seed: of the phrasings.
 
     Raises:
@@ -126,20 +126,20 @@ def _captions(
 ) -> tuple[WindowSet, list[tuple[str, ...]]]:
     """The training windows as often as they have captions, and the captions of all parts.
 
-    First come ``phrasings`` rounds of all windows, then those that come again for a rare fact.
+    First come ``phrasings`` rounds of all windows, then the oversampled ones.
     """
     yardsticks = properties.fit(train.values()[:, :, 0])
     measured = _measure(train, yardsticks)
     seeds = range(seed, seed + phrasings)
-    further = range(seeds.stop, seeds.stop + _REHEARSALS * phrasings)
-    again, rehearsed = _rehearse(measured, further)
-    texts = [_write(measured, seeds, "train") + rehearsed]
+    further = range(seeds.stop, seeds.stop + _OVERSAMPLING * phrasings)
+    repeated, further_texts = _oversample(measured, further)
+    texts = [_write(measured, seeds, "train") + further_texts]
     texts += [_write(_measure(part, yardsticks), seeds[:1], "held_out") for part in others]
-    rows = np.append(np.tile(np.arange(len(train)), phrasings), again)
+    rows = np.append(np.tile(np.arange(len(train)), phrasings), repeated)
     return train.pick(rows), texts
 
 
-def _measure(part: WindowSet, yardsticks: properties.Statistics) -> list[facts.Facts]:
+def _measure(part: WindowSet, yardsticks: properties.Yardsticks) -> list[facts.Facts]:
     return [facts.measure(window, yardsticks) for window in part.values()[:, :, 0]]
 
 
@@ -153,14 +153,14 @@ def _write(measured: list[facts.Facts], seeds: Sequence[int], split: Split) -> t
     )
 
 
-def _rehearse(
+def _oversample(
     measured: list[facts.Facts], seeds: Sequence[int]
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """Further captions of rare facts, each alone: the rows of their windows, and the texts.
 
-    Such a caption asks for the windows of its kind alike, so more of them leave what it means, and
-    what all other captions mean, as it is: it is only learnt better. They always keep their
-    caption, so what is trained without any (guidance 0) is the law of the training windows.
+    More captions of one kind do not change the conditional distribution that they or others ask
+    for; they are only learnt better. Their condition is never dropped, so that the null condition
+    (guidance 0) is still trained on the distribution of the training windows.
     """
     kinds = [captions.kinds(fact) for fact in measured]
     counts = Counter(chain.from_iterable(kind.items() for kind in kinds))
@@ -180,12 +180,12 @@ def _rehearse(
 
 
 def _attach(part: WindowSet, texts: tuple[str, ...], encoder: Encoder, own: int) -> Captioned:
-    """Gives a part its texts; rows from ``own`` on are windows that come again."""
+    """Gives a part its texts; rows from ``own`` on are oversampled."""
     inherited = {field.name: getattr(part, field.name) for field in fields(part)}
     return Captioned(
         **inherited,
         texts=texts,
         vectors=encoder.encode(texts),
         encoder=encoder.identity,
-        again=np.arange(len(texts)) >= own,
+        rare=np.arange(len(texts)) >= own,
     )

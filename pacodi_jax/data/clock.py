@@ -11,7 +11,7 @@ COLON = "%:z"
 
 
 class Clock(NamedTuple):
-    """How a table tells the time, and the grid its rows lie on.
+    """The time grid of a table, and how its stamps are written.
 
     Attributes:
       columns: the columns that hold the stamp: one, or a date and a time.

@@ -1,25 +1,21 @@
 """One call from a source to scaled windows in three parts, and the recipe for the way back."""
 
-import os
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from pacodi_jax.data import attributes, gaps, splits
-from pacodi_jax.data import scaling as scalers
+from pacodi_jax.data import attributes, gaps, law, scaling, splits
 from pacodi_jax.data.fingerprint import fingerprint
+from pacodi_jax.data.numeric import surely_finite
 from pacodi_jax.data.recipe import WINDOW, Recipe
+from pacodi_jax.data.settings import DataSettings
 from pacodi_jax.data.sources import Source, read
-from pacodi_jax.data.table import Table, surely_finite
+from pacodi_jax.data.table import Table
 from pacodi_jax.data.windows import WindowSet
-from pacodi_jax.errors import PacodiError, choose
+from pacodi_jax.errors import PacodiError
 
-PROTOCOLS = ("honest", "paper")
-SPLITS = ("auto", "time", "series")
-FRACTIONS = (0.8, 0.1, 0.1)
 _REASONS = 5
 
 
@@ -55,9 +51,9 @@ class Report(NamedTuple):
     @property
     def malformed(self) -> str:
         """Every malformed row by number, the first few with what is wrong with them."""
-        told = [f"{row} ({why})" for row, why in self.rejected[:_REASONS]]
-        told += [str(row) for row, _ in self.rejected[_REASONS:]]
-        return f"{len(told)} malformed rows left out: {', '.join(told)}"
+        listed = [f"{row} ({why})" for row, why in self.rejected[:_REASONS]]
+        listed += [str(row) for row, _ in self.rejected[_REASONS:]]
+        return f"{len(listed)} malformed rows left out: {', '.join(listed)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,109 +77,61 @@ class Dataset:
     report: Report
 
 
-def load(
-    source: str,
-    *,
-    length: int,
-    path: str | os.PathLike[str] | None = None,
-    stride: int = 1,
-    protocol: str = "honest",
-    split: str = "auto",
-    fractions: Sequence[float] = FRACTIONS,
-    scaling: str = "min_max",
-    time: str | Sequence[str] | None = None,
-    time_format: str | None = None,
-    id: str | None = None,
-    channels: Sequence[str] | None = None,
-    static: Sequence[str] = (),
-    text: str | None = None,
-    missing: float | None = None,
-    max_gap: int = 3,
-    seed: int = 0,
-) -> Dataset:
+def load(settings: DataSettings, *, seed: int = 0, table: Any = None) -> Dataset:
     """Loads a source, splits it in time, fits scalers on train only, and cuts it into windows.
 
     Args:
-      source: a name of the catalogue, ``sines``, or for the file at ``path`` ``tsfragment`` (one
-        of TSFragment-600K) or ``table``.
-      length: steps a window.
-      path: the user's file; for the catalogue, a file or a folder that holds it.
-      stride: rows from one window to the next.
-      protocol: ``honest`` (train | gap of one window | validation | held-out), or ``paper``:
-        min–max over all windows, the last tenth of overlapping stride-1 windows as held-out.
-      split: ``time`` cuts every series in time, ``series`` gives whole series to the parts;
-        ``auto`` is ``series`` for ready-made windows and ``time`` otherwise.
-      fractions: of train, validation and held-out; they sum to 1.
-      scaling: ``min_max``, ``standard``, ``robust``, ``quantile`` or ``none``.
-      time: the time column of a table, or its date and time columns.
-      time_format: how text stamps are written, if that cannot be found.
-      id: the column that tells series apart.
-      channels: the columns to model; by default all that have no other role.
-      static: columns that hold still within a window and become conditions.
-      text: a column of captions.
-      missing: a number that means "no value".
-      max_gap: the longest run of missing rows that is interpolated; longer ones cut the series.
+      settings: which source, which columns, how it is cut, split and scaled.
       seed: of generated sources and of a split over series.
+      table: in place of a file: a pandas or Polars frame, any frame that narwhals understands, or
+        an array ``(T,)``, ``(T, C)`` or ``(N, L, C)``. A ``DatetimeIndex`` is the time column
+        unless ``settings.time`` names another.
 
     Returns:
       The data set.
 
     Raises:
-      PacodiError: for anything that is wrong with the file or the arguments.
+      PacodiError: for anything that is wrong with the data, or settings that do not suit them.
+
+    Example:
+      >>> load(DataSettings(length=48, time="date"), table=frame).train.values().shape
     """
-    options = {k: v for k, v in locals().items() if k != "path"}
-    _check(length, stride, protocol, split, max_gap)
-    splits.check_fractions(fractions)
-    paper = protocol == "paper"
-    found = read(
-        source,
-        path,
-        length=length,
-        seed=seed,
-        time=time,
-        time_format=time_format,
-        id=id or None,
-        channels=channels,
-        static=static,
-        text=text or None,
-        missing=missing,
-        every_channel=paper,
-    )
-    digest = fingerprint(found.table, options)
-    split = ("series" if found.table.ready else "time") if split == "auto" else split
-    scaling, stride, gap = ("min_max", 1, None) if paper else (scaling, stride, max_gap)
-    table = gaps.add_rows(found.table, gap)
-    parts = splits.parts(table.bounds, "paper" if paper else split, fractions, length, seed)
+    found = read(settings, seed=seed, given=table)
+    settings, raw = found.settings, found.table
+    digest = fingerprint(raw, settings, seed)
+    settings = _resolved(settings, raw.ready)
+    paper, length = settings.protocol == "paper", settings.length
+    gap = None if paper else settings.max_gap
+    full = gaps.add_rows(raw, gap)
+    split = "paper" if paper else settings.split
+    parts = splits.parts(full.bounds, split, settings.fractions, length, seed)
     train = parts == splits.TRAIN
     if not train.any():
-        raise splits.no_window("train", length, fractions[0], len(parts))
-    scaler = scalers.fit(table.values, train, scaling, table.channels)
-    cut = gaps.cuts(table, length)
-    filled = gaps.fill(table.values, splits.edges(cut, parts), gap)
-    starts = splits.part_starts(parts, cut, filled.broken, length, stride, fractions, paper)
-    known = tuple(attributes.fit(name, table.static.loc[train, name]) for name in static)
-    text = text or found.text
-    recipe = _recipe(found, source, protocol, split, scaling, length, scaler, known, text)
-    report = _report(found, table, filled, starts, length, recipe)
-    series = scaler.scale(table.values)
+        raise splits.no_window("train", length, settings.fractions[0], len(parts))
+    scaler = scaling.fit(full.values, train, settings.scaling, full.channels)
+    cut = gaps.cuts(full, length)
+    filled = gaps.fill(full.values, splits.edges(cut, parts), gap)
+    starts = splits.part_starts(
+        parts, cut, filled.broken, length, settings.stride, settings.fractions, paper
+    )
+    known = tuple(attributes.fit(name, full.static.loc[train, name]) for name in settings.static)
+    conditions = law.fit(known, full.static.iloc[starts[0]])
+    recipe = _recipe(found, settings, scaler, known, conditions)
+    report = _report(found, full, filled, starts, length, recipe)
+    series = scaler.scale(full.values)
     _check_scaled(series, recipe.live_channels)
-    table = replace(table, values=series)
-    sets = [WindowSet(series, begin, length, recipe, table) for begin in starts]
+    full = replace(full, values=series)
+    sets = [WindowSet(series, begin, length, recipe, full) for begin in starts]
     return Dataset(sets[0], sets[1], sets[2], recipe, digest, report)
 
 
-def _check(length: int, stride: int, protocol: str, split: str, max_gap: int) -> None:
-    for name, value, lowest in (
-        ("length", length, 2),
-        ("stride", stride, 1),
-        ("max_gap", max_gap, 0),
-    ):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < lowest:
-            raise PacodiError(f"{name}={value!r} must be a whole number of at least {lowest}")
-        if value >= 2**31:
-            raise PacodiError(f"{name}={value} is beyond any series; it must be below 2**31")
-    choose("protocol", protocol, dict.fromkeys(PROTOCOLS))
-    choose("split", split, dict.fromkeys(SPLITS))
+def _resolved(settings: DataSettings, ready: bool) -> DataSettings:
+    """The settings with ``auto`` decided, and what the paper's protocol fixes."""
+    if settings.protocol == "paper":
+        return settings.replace(scaling="min_max", stride=1)
+    if settings.split == "auto":
+        return settings.replace(split="series" if ready else "time")
+    return settings
 
 
 def _check_scaled(series: np.ndarray, names: tuple[str, ...]) -> None:
@@ -200,32 +148,23 @@ def _check_scaled(series: np.ndarray, names: tuple[str, ...]) -> None:
 
 def _recipe(
     found: Source,
-    source: str,
-    protocol: str,
-    split: str,
-    scaling: str,
-    length: int,
-    scaler: scalers.Scaler,
+    settings: DataSettings,
+    scaler: scaling.Scaler,
     known: tuple[attributes.Attribute, ...],
-    text: str | None,
+    conditions: law.Law | None,
 ) -> Recipe:
     table = found.table
-    taken = {
-        *table.channels,
-        *(a.name for a in known),
-        *(table.clock.columns if table.clock else ()),
-    }
-    if WINDOW in taken:
+    if WINDOW in table.columns and table.id != WINDOW:
         raise PacodiError(f"the column name {WINDOW!r} is reserved for what is written: rename it")
     return Recipe(
-        source=source,
+        source=settings.source,
         home=found.home,
         licence=found.licence,
-        protocol=protocol,
-        split="windows" if protocol == "paper" else split,
-        scaling=scaling,
+        protocol=settings.protocol,
+        split="windows" if settings.protocol == "paper" else settings.split,
+        scaling=settings.scaling,
         kind=found.kind,
-        length=length,
+        length=settings.length,
         channels=table.channels,
         dtypes=table.dtypes,
         scaler=scaler,
@@ -233,8 +172,11 @@ def _recipe(
         id=table.id,
         id_dtype="" if table.ids is None else str(pd.Series(table.ids).dtype),
         attributes=known,
-        text=text or None,
+        text=settings.text or found.text or None,
         columns=table.columns,
+        backend=found.backend,
+        types={name: table.types[name] for name in table.columns if name in table.types},
+        law=conditions,
     )
 
 

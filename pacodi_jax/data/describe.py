@@ -11,7 +11,7 @@ import scipy.signal
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from pacodi_jax.data import writing
+from pacodi_jax import files
 from pacodi_jax.data.dataset import Dataset
 from pacodi_jax.data.windows import WindowSet
 
@@ -77,8 +77,8 @@ def _fitted(data: Dataset) -> str:
 
 
 def _table(data: Dataset) -> str:
-    """One line a channel: type, range and mean in train, scaled held-out range, periods."""
-    values = _unscaled(data)
+    """One line per channel: type, range and mean in train, scaled held-out range, periods."""
+    values = data.recipe.deliver(_some(data.train))
     scaled = _some(data.held_out if len(data.held_out) else data.train)
     live = {name: i for i, name in enumerate(data.recipe.live_channels)}
     width = max(map(len, ("channel", *data.recipe.channels[:_CHANNELS])))
@@ -101,10 +101,6 @@ def _table(data: Dataset) -> str:
 def _some(part: WindowSet) -> np.ndarray:
     """At most ``_WINDOWS`` windows, spread evenly over a part."""
     return part.take(np.linspace(0, len(part) - 1, min(len(part), _WINDOWS)).astype(int))
-
-
-def _unscaled(data: Dataset) -> np.ndarray:
-    return data.recipe.unscale(_some(data.train))
 
 
 def periods(data: Dataset, channel: int, count: int = 3) -> str:
@@ -134,7 +130,7 @@ def picture(data: Dataset, path: str | os.PathLike[str], seed: int = 0) -> Path:
     """Draws a few training windows of up to four channels, and the mean spectrum of each."""
     names = data.recipe.live_channels[:4]
     chosen = np.random.default_rng(seed).choice(len(data.train), min(6, len(data.train)), False)
-    windows = data.recipe.unscale(data.train.take(np.sort(chosen)))
+    windows = data.recipe.deliver(data.train.take(np.sort(chosen)))
     figure = Figure(figsize=(11, 2.3 * len(names) + 0.6), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots(len(names), 2, squeeze=False)
@@ -145,16 +141,12 @@ def picture(data: Dataset, path: str | os.PathLike[str], seed: int = 0) -> Path:
     axes[0][0].set_title(f"{len(chosen)} training windows, original units")
     axes[0][1].set_title("mean power spectrum, scaled")
     axes[-1][0].set_xlabel("step")
-    axes[-1][1].set_xlabel("cycles a window")
+    axes[-1][1].set_xlabel("cycles per window")
     axes[0][1].legend(frameon=False)
     figure.suptitle(data.recipe.label)
     with warnings.catch_warnings():  # a name in a script that the font lacks is drawn as boxes
         warnings.filterwarnings("ignore", "Glyph")
-        return _save(figure, path)
-
-
-def _save(figure: Figure, path: str | os.PathLike[str]) -> Path:
-    return writing.atomically(Path(path), lambda name: figure.savefig(name, dpi=110, format="png"))
+        return files.write(Path(path), lambda name: figure.savefig(name, dpi=110, format="png"))
 
 
 def _spectra(axis: Any, data: Dataset, channel: int) -> None:

@@ -1,4 +1,4 @@
-"""Reading strangers' files: sizes are checked before memory is spent, nothing is unpickled.
+"""Reading files that need not be trusted: sizes are checked first, nothing is unpickled.
 
 ``read_array`` takes ``.npy`` and ``.npz``; ``read_table`` takes ``.csv``, ``.tsv``, ``.txt``, each
 also as ``.gz``, and ``.parquet``. Every broken file raises a ``PacodiError`` that names it.
@@ -200,7 +200,7 @@ def read_table(
                 raise PacodiError(f"{found} has no column {column!r}; it has {have}.{hint}")
         table = table.select(columns)
     try:
-        return _to_pandas(table)
+        return to_pandas(table)
     except (pa.ArrowException, ValueError, TypeError, KeyError, AttributeError) as error:
         raise PacodiError(f"{found} holds a column that cannot be read: {error}") from error
 
@@ -221,11 +221,16 @@ def _read_parquet(path: Path) -> pa.Table:
         raise PacodiError(f"{path} is not a readable Parquet file: {error}") from error
 
 
-def _to_pandas(table: pa.Table) -> pd.DataFrame:
-    """Turns an Arrow table into pandas; whole numbers with holes stay whole numbers."""
-    whole: dict[Any, Any] = {pa.int64(): pd.Int64Dtype(), pa.int32(): pd.Int32Dtype()}
+def to_pandas(table: pa.Table) -> pd.DataFrame:
+    """Turns an Arrow table into pandas; whole numbers and booleans with holes keep their kind."""
+    nullable: dict[Any, Any] = {pa.bool_(): pd.BooleanDtype()}
+    for bits in (8, 16, 32, 64):
+        for sign in ("", "u"):
+            name = f"{sign}int{bits}"
+            dtype = pd.api.types.pandas_dtype(name.replace("i", "I").replace("u", "U"))
+            nullable[getattr(pa, name)()] = dtype
     holes = {f.type for f, c in zip(table.schema, table.columns, strict=True) if c.null_count}
-    frame = table.to_pandas(types_mapper={t: whole[t] for t in whole if t in holes}.get)
+    frame = table.to_pandas(types_mapper={t: nullable[t] for t in nullable if t in holes}.get)
     if not isinstance(frame.index, pd.RangeIndex):
         frame = frame.reset_index()
     frame.columns = pd.Index([str(c) for c in frame.columns])

@@ -6,12 +6,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from pacodi_jax.data.table import Table, surely_finite
+from pacodi_jax.data.numeric import surely_finite
+from pacodi_jax.data.table import Table
 from pacodi_jax.errors import PacodiError
 
 
 class Filled(NamedTuple):
-    """What filling did: which rows it touched, which it could not mend, and how many cells.
+    """What filling did: the rows it changed, the rows it could not fill, and how many cells.
 
     Attributes:
       touched: ``(T,)`` rows with an interpolated cell.
@@ -68,8 +69,8 @@ def cuts(table: Table, length: int) -> np.ndarray:
         if longest < length <= np.diff(table.bounds).max():
             raise PacodiError(
                 f"column {name!r} keeps one value for {longest} rows at most, so it changes within "
-                f"every window of length {length}: a static or text column must hold still there. "
-                "Shorten the window, or do not name the column in static or text"
+                f"every window of length {length}: a static or text column must be constant per "
+                "window. Shorten the window, or do not name the column in static or text"
             )
         cut[1 + changes] = True
     return cut

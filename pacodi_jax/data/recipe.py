@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pacodi_jax.data import attributes, files, writing
+from pacodi_jax.data import attributes, files, frames, law, stored, tabulate, writing
 from pacodi_jax.data.attributes import Attribute
 from pacodi_jax.data.clock import Clock
+from pacodi_jax.data.frames import ColumnType
+from pacodi_jax.data.law import Law
 from pacodi_jax.data.scaling import Scaler
+from pacodi_jax.data.tabulate import WINDOW
 from pacodi_jax.errors import PacodiError
 
-#: The column that numbers the windows of a written table.
-WINDOW = "window"
+__all__ = ["WINDOW", "Recipe"]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -32,17 +34,21 @@ class Recipe:
       split: ``time`` or ``series``.
       scaling: the name of the scaling.
       kind: the source's file ending, and so the ending of what is written.
-      length: steps a window.
+      length: steps per window.
       channels: the user's channels, in order.
       dtypes: their types.
       scaler: offset, factor and perhaps curve of each; factor 0 marks one constant in train.
-      clock: how the time is told, or ``None``.
+      clock: the time grid and how stamps are written, or ``None``.
       id: the id column's name, or ``None``.
       id_dtype: its type.
       attributes: the static columns.
       text: the caption column's name, or ``None``.
       words: of the texts that a model was trained on, if it reads by them (encoder ``hashed``).
       columns: every column of the user's table, in order.
+      backend: whose kind of table :meth:`to_frame` makes: ``pandas``, ``polars``, ``numpy``, ….
+      types: the user's own type of each column; empty in recipes of version 0.1.
+      law: which static values the training windows have, and how often; ``None`` without static
+        columns and in recipes of version 0.1.
     """
 
     source: str
@@ -63,6 +69,9 @@ class Recipe:
     text: str | None
     words: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
+    backend: str = "pandas"
+    types: Mapping[str, ColumnType] = dataclasses.field(default_factory=dict)
+    law: Law | None = None
 
     @property
     def live_channels(self) -> tuple[str, ...]:
@@ -78,10 +87,7 @@ class Recipe:
     def to_json(self) -> str:
         """Returns the recipe as JSON text; numbers survive exactly."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        fields["scaler"] = {k: v.tolist() for k, v in self.scaler._asdict().items()}
-        fields["clock"] = self.clock._asdict() if self.clock else None
-        fields["attributes"] = [a._asdict() for a in self.attributes]
-        return json.dumps(fields, indent=1, ensure_ascii=False)
+        return json.dumps(stored.plain(fields), indent=1, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> "Recipe":
@@ -91,27 +97,27 @@ class Recipe:
           PacodiError: if the text is not a recipe.
         """
         try:
-            fields = json.loads(text)
-            scaler = {k: np.array(v, np.float64) for k, v in fields.pop("scaler").items()}
-            clock = fields.pop("clock")
-            if clock:
-                clock = Clock(**{**clock, "columns": tuple(clock["columns"])})
-            known = []
-            for a in fields.pop("attributes"):
-                levels = None if a["levels"] is None else tuple(a["levels"])
-                known.append(Attribute(**{**a, "levels": levels}))
-            fields |= {k: tuple(fields[k]) for k in ("channels", "dtypes")}
-            for later in ("words", "columns"):  # older recipes have none
-                fields[later] = tuple(fields.get(later, ()))
-            return cls(**fields, scaler=Scaler(**scaler), clock=clock, attributes=tuple(known))
+            return cls(**stored.typed(json.loads(text)))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise PacodiError(f"this is not a data recipe: {error}") from error
 
-    def unscale(self, windows: np.ndarray) -> np.ndarray:
-        """Takes ``(N, L, C_live)`` back to the user's units: float64 ``(N, L, C)``."""
-        if np.ndim(windows) != 3:
-            raise PacodiError(f"windows have shape {np.shape(windows)}; expected (N, L, C)")
-        return self.scaler.unscale(windows)
+    def deliver(self, scaled: np.ndarray) -> np.ndarray:
+        """Takes scaled windows to the user's units, and to what the columns' types can hold.
+
+        Whole numbers are rounded and clipped, booleans are 0 or 1, constant channels are put back.
+
+        Args:
+          scaled: ``(N, L, C_live)``, as the model has them.
+
+        Returns:
+          ``(N, L, C)`` float64: what arrays, tables and scores hold alike.
+        """
+        if np.ndim(scaled) != 3:
+            raise PacodiError(f"windows have shape {np.shape(scaled)}; expected (N, L, C)")
+        values = self.scaler.unscale(scaled)
+        for i, dtype in enumerate(self.dtypes):
+            values[..., i] = writing.as_dtype(values[..., i], dtype)
+        return values
 
     def condition(self, values: Mapping[str, Any]) -> np.ndarray:
         """Encodes one value for each static column as a condition ``(E,)``.
@@ -119,33 +125,54 @@ class Recipe:
         Raises:
           PacodiError: for anything but a mapping of these columns to values seen in train.
         """
-        names = [a.name for a in self.attributes]
-        if not isinstance(values, Mapping):
-            raise PacodiError(
-                f"the condition is {values!r}; give a mapping of static column to value, "
-                f"with the columns {sorted(names)}"
-            )
-        attributes.check_names(values, names)
-        for attribute in self.attributes:
-            attribute.check(values[attribute.name])
-        return attributes.encode(self.attributes, pd.DataFrame([dict(values)]))[0]
+        known = attributes.check_values(self.attributes, values)
+        return self.encode_static(pd.DataFrame([known]))[0]
 
-    def parse_static(self, text: str) -> dict[str, Any]:
-        """Reads ``column=value,column=value`` as values that :meth:`condition` takes.
+    def encode_static(self, rows: pd.DataFrame) -> np.ndarray:
+        """Encodes one row of static values per window as conditions ``(N, E)`` float32.
 
         Raises:
-          PacodiError: for another form, and whatever :meth:`condition` refuses.
+          PacodiError: for a column that is missing, or a value that is unknown or not finite.
+        """
+        attributes.check_names([str(c) for c in rows.columns], [a.name for a in self.attributes])
+        for attribute in self.attributes:
+            for value in rows[attribute.name].unique().tolist():
+                attribute.check(value)
+        return attributes.encode(self.attributes, rows)
+
+    def parse_static(self, text: str) -> dict[str, Any]:
+        """Reads ``column=value,column=value``, for some or all static columns.
+
+        Raises:
+          PacodiError: for another form, an unknown column, or a value that it cannot take.
         """
         given = attributes.split_pairs(text)
-        attributes.check_names(given, [a.name for a in self.attributes])
-        values = {a.name: a.parse(given[a.name]) for a in self.attributes}
-        for attribute in self.attributes:
-            attribute.check(values[attribute.name])
-        return values
+        attributes.check_known(given, [a.name for a in self.attributes])
+        values = {a.name: a.parse(given[a.name]) for a in self.attributes if a.name in given}
+        return attributes.check_values(self.attributes, values)
 
-    def static_rows(self, values: Mapping[str, Any], count: int) -> pd.DataFrame:
-        """One value for each static column as rows for ``count`` windows, in their types."""
-        return pd.DataFrame({a.name: a.column(values[a.name], count) for a in self.attributes})
+    def draw_static(
+        self, seed: int, count: int, given: Mapping[str, Any] | None = None
+    ) -> pd.DataFrame:
+        """Draws static values for windows from the law of the training windows.
+
+        Columns that are not given are completed from the training windows with the given labels.
+        Given quantities choose among the nearest tenth of these. If no training window has that
+        combination of labels, the other columns are drawn from all training windows.
+
+        Args:
+          seed: of the draw.
+          count: how many windows.
+          given: values of some or all static columns, the same for every window.
+
+        Returns:
+          One row per window, in the columns' own types; row i depends on (seed, i) alone.
+
+        Raises:
+          PacodiError: for values that cannot be asked for, or if the recipe does not hold the law.
+        """
+        known = attributes.check_values(self.attributes, given) if given else {}
+        return law.complete(self.law, self.attributes, known, seed, count)
 
     def caption_rows(self, text: str, count: int) -> pd.DataFrame | None:
         """The text as rows for ``count`` windows, if the user's table has a column of texts."""
@@ -153,16 +180,16 @@ class Recipe:
 
     def to_table(
         self,
-        windows: np.ndarray,
+        values: np.ndarray,
         *,
         stamps: pd.Index | None = None,
         ids: Sequence[Any] | None = None,
         static: pd.DataFrame | None = None,
     ) -> pd.DataFrame:
-        """Writes windows as a table: ``window``, then the user's columns in the user's order.
+        """Writes windows as a pandas table: ``window``, then the user's columns in their order.
 
         Args:
-          windows: scaled ``(N, L, C_live)``.
+          values: ``(N, L, C)`` in the user's units, as :meth:`deliver` gives them.
           stamps: ``N·L`` time stamps. By default window ``i`` lies on the source's own grid, in the
             ``i``-th of the consecutive stretches of ``L`` steps that its first series spans,
             beginning again when these are used up: the stamps keep the source's frequency, zone
@@ -174,41 +201,35 @@ class Recipe:
         Returns:
           A table of ``N·L`` rows with the source's names, types and units.
         """
-        values = self.unscale(windows)
-        count, length = values.shape[:2]
-        columns: dict[str, Any] = {WINDOW: np.repeat(np.arange(count), length)}
-        if self.clock:
-            columns |= self.clock.write(
-                self._default_stamps(count, length) if stamps is None else stamps
-            )
-        if self.id:
-            columns[self.id] = self._ids(ids, count, length)
-        if static is not None:
-            for name in [a.name for a in self.attributes] + [self.text] * (self.text in static):
-                columns[str(name)] = static[name].repeat(length)
-        flat = values.reshape(count * length, -1)
-        for i, (name, dtype) in enumerate(zip(self.channels, self.dtypes, strict=True)):
-            columns[name] = writing.as_dtype(flat[:, i], dtype)
-        ordered = [WINDOW, *(c for c in self.columns if c in columns)]
-        ordered += [c for c in columns if c not in ordered]
-        return pd.DataFrame({k: pd.Series(columns[k]).reset_index(drop=True) for k in ordered})
+        return tabulate.table(self, values, stamps, ids, static)
 
-    def _default_stamps(self, count: int, length: int) -> pd.Index:
-        assert self.clock is not None
-        slots = max(self.clock.rows // length, 1)
-        first = np.arange(count) % slots * length
-        steps = (first[:, None] + np.arange(length)).ravel()
-        return self.clock.stamps([self.clock.start], np.zeros(len(steps), int), steps)
+    def to_frame(
+        self,
+        values: np.ndarray,
+        *,
+        stamps: pd.Index | None = None,
+        ids: Sequence[Any] | None = None,
+        static: pd.DataFrame | None = None,
+    ) -> Any:
+        """Writes windows as the user's kind of table; the arguments are those of :meth:`to_table`.
 
-    def _ids(self, ids: Sequence[Any] | None, count: int, length: int) -> Any:
-        if ids is None:
-            number = any(word in self.id_dtype.lower() for word in ("int", "float"))
-            ids = [i if number else f"synthetic_{i}" for i in range(count)]
-        return pd.Series(ids).repeat(length)
+        Returns:
+          A frame of the library whose frame was loaded, with its column types; for an array, the
+          array ``(N, L, C)`` in its type.
+        """
+        if self.backend == "numpy":
+            return self._as_array(values)
+        table = tabulate.table(self, values, stamps, ids, static)
+        return frames.to_native(table, self.backend, tabulate.own_types(self, table))
+
+    def _as_array(self, values: np.ndarray) -> np.ndarray:
+        tabulate.check(self, values)
+        dtype = np.result_type(*(writing.plain(d) for d in self.dtypes))
+        return writing.as_dtype(np.asarray(values, np.float64), str(dtype))
 
     def write(
         self,
-        windows: np.ndarray,
+        values: np.ndarray,
         path: str | os.PathLike[str],
         *,
         static: pd.DataFrame | None = None,
@@ -216,7 +237,7 @@ class Recipe:
         """Writes windows in the user's units as the same kind of file as the source.
 
         Args:
-          windows: scaled ``(N, L, C_live)``.
+          values: ``(N, L, C)`` in the user's units, as :meth:`deliver` gives them.
           path: the file; without a known ending it gets the source's.
           static: a row of static values for each window of a table.
 
@@ -227,6 +248,5 @@ class Recipe:
         if not target.name.lower().endswith((*files.ARRAYS, *files.TABLES)):
             target = target.with_name(target.name + self.kind)
         if files.kind(target) in files.ARRAYS:
-            dtype = np.result_type(*(writing.plain(d) for d in self.dtypes))
-            return writing.write_array(writing.as_dtype(self.unscale(windows), str(dtype)), target)
-        return writing.write_table(self.to_table(windows, static=static), target)
+            return writing.write_array(self._as_array(values), target)
+        return writing.write_table(self.to_table(values, static=static), target)

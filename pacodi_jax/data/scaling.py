@@ -1,4 +1,4 @@
-"""Scaling that a recipe can undo: an offset, a factor and perhaps a curve a channel, from train."""
+"""Scaling that a recipe can undo: per channel an offset, a factor and perhaps a curve."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -15,9 +15,9 @@ _PIECES = 128  # of a curve: a share of equal values is kept to within 0.05, sma
 class Curve(NamedTuple):
     """A rising line of straight pieces from normal scores to a channel's values, and back.
 
-    Values that are often met exactly (a sensor's zero) are a level piece: all scores on it become
-    that value, and the value becomes the score of its middle rank. Beyond both ends the curve goes
-    on with its mean slope, so that unseen values survive the way there and back.
+    A value that many rows share (a sensor's zero) is a level piece: all scores on it become that
+    value, and the value becomes the score of its middle rank. Beyond both ends the curve continues
+    with its mean slope, so that unseen values survive the round trip.
 
     Attributes:
       scores: ``(P + 1,)``, rising.
@@ -74,7 +74,7 @@ class Scaler(NamedTuple):
 
     @property
     def _curves(self) -> list[Curve]:
-        """One a channel that the model sees; none at all without."""
+        """One per channel that the model sees; none without knots."""
         columns = self.knots[:, self.live].T if self.scores.size else ()
         return [Curve(self.scores, column) for column in columns]
 

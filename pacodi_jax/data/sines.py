@@ -1,4 +1,4 @@
-"""Sines, the one data set that is made and not read."""
+"""Sines, the one data set that is generated."""
 
 import numpy as np
 
@@ -12,9 +12,9 @@ def sines(
     """Windows of ``(sin(f·n + p) + 1)/2``, f and p uniform on [0, 0.1) for each channel.
 
     Args:
-      length: steps a window.
+      length: steps per window.
       windows: how many.
-      channels: independent channels a window.
+      channels: independent channels per window.
       seed: of the frequencies and phases; they do not depend on ``length``.
 
     Returns:

@@ -7,7 +7,7 @@ import numpy as np
 
 from pacodi_jax.errors import PacodiError
 
-#: The parts of a split, as numbers in the arrays below; 0 is the gap that nobody uses.
+#: The parts of a split, as numbers in the arrays below; 0 is the gap that no part uses.
 GAP, TRAIN, VALIDATION, HELD_OUT = 0, 1, 2, 3
 #: The share of windows that the paper's protocol trains on.
 PAPER_TRAIN = 0.9
@@ -17,14 +17,19 @@ def check_fractions(fractions: Sequence[float]) -> tuple[float, float, float]:
     """Returns train, validation and held-out fractions; they must sum to 1, train above 0."""
     if len(fractions) != 3:
         raise PacodiError(
-            f"fractions={tuple(fractions)}: expected three: train, validation, held out"
+            f"data.fractions={tuple(fractions)}: expected three: train, validation, held-out"
         )
-    train, validation, held_out = (float(f) for f in fractions)
+    try:
+        train, validation, held_out = (float(f) for f in fractions)
+    except (TypeError, ValueError) as error:
+        raise PacodiError(f"data.fractions={tuple(fractions)}: {error}") from error
     if not all(0 <= f <= 1 for f in (train, validation, held_out)) or train == 0:
-        raise PacodiError(f"fractions={tuple(fractions)}: each lies in [0, 1], and train above 0")
+        raise PacodiError(
+            f"data.fractions={tuple(fractions)}: each lies in [0, 1], and train above 0"
+        )
     if abs(train + validation + held_out - 1) > 1e-6:
         raise PacodiError(
-            f"fractions={tuple(fractions)} sum to {train + validation + held_out:g}, not to 1"
+            f"data.fractions={tuple(fractions)} sum to {train + validation + held_out:g}, not to 1"
         )
     return train, validation, held_out
 

@@ -27,7 +27,7 @@ _STEPS = 2**31 - 1
 
 
 def write(windows: WindowSet, folder: str | os.PathLike[str]) -> Path:
-    """Writes a window set as ArrayRecord, one window with its condition to a record.
+    """Writes a window set as ArrayRecord, one window with its condition per record.
 
     Args:
       windows: what to write, in order.
@@ -88,7 +88,7 @@ class Stream:
         Args:
           folder: what :func:`write` returned.
           seed: of the order.
-          batch: windows a step on this host.
+          batch: windows per step on this host.
           host: this process's number; it reads only its own part.
           hosts: how many processes share the windows.
           threads: that read.

@@ -1,14 +1,16 @@
 """A table as series of numbers: which column is what, in what order, of which type."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from pacodi_jax.data import time_columns
+from pacodi_jax.data import numeric, time_columns
 from pacodi_jax.data.clock import Clock
+from pacodi_jax.data.frames import ColumnType, pandas_types
+from pacodi_jax.data.settings import DataSettings
 from pacodi_jax.errors import PacodiError, nearest
 
 
@@ -25,10 +27,11 @@ class Table:
       positions: ``(T,)`` steps of the time grid since the series' first row, or ``None`` without a
         time column.
       starts: the first stamp of each series, or ``None`` without a time column.
-      clock: how the time is told, or ``None``.
-      static: the static and text columns, a row for each row of ``values``.
+      clock: the time grid and how stamps are written, or ``None``.
+      static: the static and text columns, one row per row of ``values``.
       columns: every column of the user's table, in order.
       id: the id column's name, or ``None``.
+      types: the user's own type of each column, where it is known.
       ready: whether each series is a ready-made window, so that a split is over series.
     """
 
@@ -43,11 +46,19 @@ class Table:
     static: pd.DataFrame
     columns: tuple[str, ...]
     id: str | None
+    types: Mapping[str, ColumnType]
     ready: bool = False
 
 
 def from_array(array: np.ndarray, where: str) -> Table:
-    """Reads ``(T,)``, ``(T, C)`` or ready-made windows ``(N, L, C)`` as a table."""
+    """Reads ``(T,)``, ``(T, C)`` or ready-made windows ``(N, L, C)`` as a table.
+
+    The table may take over the array's memory, and scaling writes into it.
+    """
+    if array.dtype.kind not in "biuf":
+        raise PacodiError(f"{where} holds {array.dtype}, not numbers")
+    if not array.size:
+        raise PacodiError(f"{where} is empty: its shape is {array.shape}")
     if array.ndim not in (1, 2, 3):
         raise PacodiError(f"{where} has shape {array.shape}; expected (T, C) or (N, L, C)")
     dtype = str(array.dtype)
@@ -60,7 +71,7 @@ def from_array(array: np.ndarray, where: str) -> Table:
         values = values.astype(np.float64)
     values = np.require(values, requirements=["C", "W"])
     names = tuple(f"c{i}" for i in range(values.shape[1]))
-    _check_numbers(values, names, where)
+    numeric.check(values, names, where)
     return Table(
         values=values,
         channels=names,
@@ -73,62 +84,88 @@ def from_array(array: np.ndarray, where: str) -> Table:
         static=pd.DataFrame(index=pd.RangeIndex(len(values))),
         columns=names,
         id=None,
+        types={},
         ready=ready,
     )
 
 
 def from_frame(
     frame: pd.DataFrame,
+    settings: DataSettings,
     *,
     where: str,
-    time: str | Sequence[str] | None = None,
-    time_format: str | None = None,
-    id: str | None = None,
-    channels: Sequence[str] | None = None,
-    static: Sequence[str] = (),
-    text: str | None = None,
-    missing: float | None = None,
+    types: Mapping[str, ColumnType] | None = None,
 ) -> Table:
     """Reads a data frame as a table.
 
     Args:
       frame: the user's table.
-      where: what to call it in messages.
-      time: the time column, or a date and a time column.
-      time_format: how text stamps are written; found by default.
-      id: the column that tells series apart; rows of one series need not be adjacent.
-      channels: the columns to model; by default all that have no other role.
-      static: columns that hold still within a window (labels, attributes).
-      text: a column of captions that hold still within a window.
-      missing: a number that means "no value".
+      settings: which column has which role.
+      where: what to call the table in messages.
+      types: the user's own type of each column; those of ``frame`` by default.
 
     Returns:
-      The table, series after series in order of first appearance.
+      The table, series after series in order of first appearance. Rows of one series need not be
+      adjacent.
 
     Raises:
       PacodiError: for a column that is missing, not numeric, empty or infinite, or bad stamps.
     """
-    clock_columns = (time,) if isinstance(time, str) else tuple(time or ())
-    roles = [*clock_columns, *([id] if id else []), *static, *([text] if text else [])]
-    _check_columns(frame, [*roles, *(channels or [])], where)
-    names = tuple(channels or [c for c in frame.columns if c not in roles])
-    both = sorted(set(names) & set(roles))
-    if both:
-        raise PacodiError(f"{where}: column {both[0]!r} has two roles; a channel is only a channel")
+    extra = [*settings.static, *([settings.text] if settings.text else [])]
+    roles = [*settings.time, *([settings.id] if settings.id else []), *extra]
+    names = _channels(frame, settings, roles, where)
+    order, bounds, ids = _group(frame, settings.id, where)
+    if not np.array_equal(order, np.arange(len(frame))):
+        frame = frame.iloc[order].reset_index(drop=True)
+    values = numeric.from_columns(frame, names, where, settings.missing)
+    static = frame[extra].reset_index(drop=True)
+    _check_filled(static, where)
+    grid, starts, clock = _clock(frame, settings.time, settings.time_format, bounds)
+    return Table(
+        values=values,
+        channels=names,
+        dtypes=tuple(str(frame[c].dtype) for c in names),
+        bounds=bounds,
+        ids=ids,
+        positions=grid,
+        starts=starts,
+        clock=clock,
+        static=static,
+        columns=tuple(c for c in frame.columns if c in names or c in roles),
+        id=settings.id or None,
+        types=_own_types(frame, names, settings.id, types),
+    )
+
+
+def _channels(
+    frame: pd.DataFrame, settings: DataSettings, roles: list[str], where: str
+) -> tuple[str, ...]:
+    """The columns to model: those asked for, or all that have no other role."""
+    _check_columns(frame, [*roles, *settings.channels], where)
+    names = settings.channels or tuple(c for c in frame.columns if c not in roles)
     if not names:
         raise PacodiError(f"{where} has no channel: every column has another role")
     if not len(frame):
         raise PacodiError(f"{where} has column names but no rows")
-    order, bounds, ids = _group(frame, id, where)
-    if not np.array_equal(order, np.arange(len(frame))):
-        frame = frame.iloc[order].reset_index(drop=True)
-    values = _numbers(frame, names, where, missing)
-    extra = frame[[*static, *([text] if text else [])]].reset_index(drop=True)
-    _check_filled(extra, where)
-    grid, starts, clock = _clock(frame, clock_columns, time_format, bounds)
-    dtypes = tuple(str(frame[c].dtype) for c in names)
-    kept = tuple(c for c in frame.columns if c in names or c in roles)
-    return Table(values, names, dtypes, bounds, ids, grid, starts, clock, extra, kept, id)
+    return names
+
+
+def _own_types(
+    frame: pd.DataFrame,
+    names: tuple[str, ...],
+    id: str,
+    types: Mapping[str, ColumnType] | None,
+) -> dict[str, ColumnType]:
+    """The types to write columns in; texts that are read as numbers are written as numbers."""
+    kept = dict(pandas_types(frame) if types is None else types)
+    for name in names:
+        if not pd.api.types.is_numeric_dtype(frame[name].dtype):
+            kept[name] = {key: kept[name][key] for key in kept[name] if key == "label"}
+    if id:  # samples have ids of their own: the source's are not kept
+        kept[id] = {key: value for key, value in kept[id].items() if key != "categories"}
+        if kept[id].get("name") == "Enum":
+            kept[id] = {"name": "Categorical"}
+    return kept
 
 
 def _check_columns(frame: pd.DataFrame, wanted: Sequence[str], where: str) -> None:
@@ -144,70 +181,16 @@ def _check_columns(frame: pd.DataFrame, wanted: Sequence[str], where: str) -> No
 
 
 def _group(
-    frame: pd.DataFrame, id: str | None, where: str
+    frame: pd.DataFrame, id: str, where: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Orders rows series after series; returns the order, the bounds and the ids."""
-    if id is None:
+    if not id:
         return np.arange(len(frame)), np.array([0, len(frame)]), None
     codes, ids = pd.factorize(frame[id])
     if (codes < 0).any():
         raise PacodiError(f"{where}: id column {id!r} is empty in row {np.argmin(codes) + 1}")
     counts = np.bincount(codes, minlength=len(ids))
     return np.argsort(codes, kind="stable"), np.concatenate([[0], counts.cumsum()]), np.asarray(ids)
-
-
-def _numbers(
-    frame: pd.DataFrame, names: tuple[str, ...], where: str, missing: float | None
-) -> np.ndarray:
-    values = np.empty((len(frame), len(names)), np.float64)
-    for i, name in enumerate(names):
-        values[:, i] = _number_column(frame[name], name, where)
-    if missing is not None:
-        values[values == missing] = np.nan
-    _check_numbers(values, names, where)
-    return values
-
-
-def _number_column(column: pd.Series, name: str, where: str) -> np.ndarray:
-    if pd.api.types.is_numeric_dtype(column.dtype) and column.dtype.kind != "c":
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        raise PacodiError(f"{where}: column {name!r} holds time stamps; pass time={name!r}")
-    if column.isna().all():
-        return np.full(len(column), np.nan)
-    numbers = pd.to_numeric(column, errors="coerce")
-    bad = np.flatnonzero(numbers.isna() & column.notna())
-    if not bad.size:
-        return numbers.to_numpy(dtype=np.float64, na_value=np.nan)
-    raise PacodiError(
-        f"{where}: column {name!r} holds {column.iloc[bad[0]]!r} in row {bad[0] + 1}, which is not "
-        "a number; correct it, or give the column a role (time, id, static, text), or list the "
-        "channels to use"
-    )
-
-
-def surely_finite(values: np.ndarray, block: int = 1 << 13) -> bool:
-    """Whether every value is finite, by sums of blocks: fast, and wrong only towards ``False``."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return all(
-            np.isfinite(values[begin : begin + block].sum())
-            for begin in range(0, len(values), block)
-        )
-
-
-def _check_numbers(values: np.ndarray, names: tuple[str, ...], where: str) -> None:
-    if surely_finite(values):
-        return
-    with np.errstate(invalid="ignore"):
-        lows, highs = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
-    for i, name in enumerate(names):
-        if np.isnan(lows[i]):
-            raise PacodiError(f"{where}: column {name!r} has no value at all; leave it out")
-        if np.isinf(lows[i]) or np.isinf(highs[i]):
-            row = int(np.flatnonzero(np.isinf(values[:, i]))[0]) + 1
-            raise PacodiError(
-                f"{where}: column {name!r} is infinite, or beyond float64, in row {row}"
-            )
 
 
 def _check_filled(extra: pd.DataFrame, where: str) -> None:
@@ -218,7 +201,7 @@ def _check_filled(extra: pd.DataFrame, where: str) -> None:
 
 
 def _clock(
-    frame: pd.DataFrame, columns: tuple[str, ...], format: str | None, bounds: np.ndarray
+    frame: pd.DataFrame, columns: tuple[str, ...], format: str, bounds: np.ndarray
 ) -> tuple[np.ndarray | None, tuple[str, ...] | None, Clock | None]:
     if not columns:
         return None, None, None

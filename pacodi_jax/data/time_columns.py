@@ -45,6 +45,11 @@ def parse(frame: pd.DataFrame, columns: tuple[str, ...], format: str | None) -> 
         empty = np.flatnonzero(frame[name].isna())
         if empty.size:
             raise PacodiError(f"time column {name!r} is empty in row {empty[0] + 1}")
+    if len(columns) > 1 and pd.api.types.is_datetime64_any_dtype(cells.dtype):
+        raise PacodiError(
+            f"time column {columns[0]!r} holds stamps of its own, so {columns[1]!r} would be "
+            "ignored; join both to one column, or leave one out"
+        )
     if isinstance(cells.dtype, pd.DatetimeTZDtype):
         return Stamps(pd.DatetimeIndex(cells), "", str(cells.dt.tz))
     if pd.api.types.is_datetime64_any_dtype(cells.dtype):

@@ -19,7 +19,7 @@ class WindowSet:
     Attributes:
       series: ``(T, C)`` float32, scaled; shared by all parts.
       starts: ``(N,)`` the first row of each window.
-      length: steps a window.
+      length: steps per window.
       recipe: the way back.
       table: where the rows came from; its values are ``series``.
     """
@@ -48,7 +48,7 @@ class WindowSet:
         return replace(self, starts=self.starts[rows])
 
     def once(self) -> Self:
-        """Every window once, where it comes first; with several texts it comes again."""
+        """Every window once, at its first row; a window with several texts has several rows."""
         return self.pick(np.sort(np.unique(self.starts, return_index=True)[1]))
 
     def values(self) -> np.ndarray:
@@ -61,8 +61,8 @@ class WindowSet:
             return None
         return attributes.encode(self.recipe.attributes, self.table.static.iloc[self.starts])
 
-    def rehearsed(self) -> np.ndarray | None:
-        """Which rows shall always keep their condition, ``(N,)`` bool, or ``None`` without any."""
+    def oversampled(self) -> np.ndarray | None:
+        """Oversampled examples ``(N,)`` bool, or ``None``; their condition is never dropped."""
         return None
 
     def column(self, name: str) -> np.ndarray:
@@ -76,9 +76,9 @@ class WindowSet:
         which = np.searchsorted(self.table.bounds, begin, side="right") - 1
         ids = None if self.table.ids is None else self.table.ids[which].tolist()
         static = self.table.static.iloc[begin] if self.table.static.shape[1] else None
-        return self.recipe.to_table(
-            self.take(chosen), stamps=self._stamps(begin, which), ids=ids, static=static
-        )
+        values = self.recipe.deliver(self.take(chosen))
+        stamps = self._stamps(begin, which)
+        return self.recipe.to_table(values, stamps=stamps, ids=ids, static=static)
 
     def _stamps(self, begin: np.ndarray, which: np.ndarray) -> pd.Index | None:
         clock, starts, positions = self.table.clock, self.table.starts, self.table.positions

@@ -1,23 +1,25 @@
-"""Writing tables and arrays whole or not at all, in the types they came in."""
+"""Numbers in the types of their columns, and files of tables and arrays."""
 
-import contextlib
 import os
-import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
+from pacodi_jax import files as whole_files
 from pacodi_jax.data import files
 from pacodi_jax.errors import PacodiError
+
+_ARROW = "[pyarrow]"
+_ALIASES = {"boolean": "bool", "double[pyarrow]": "float64", "float[pyarrow]": "float32"}
 
 
 def plain(dtype: str) -> np.dtype:
     """Returns the numpy type of a column: ``int64`` for ``Int64``, ``float64`` for other kinds."""
+    name = dtype.lower()
     try:
-        found = np.dtype(dtype.lower())
+        found = np.dtype(_ALIASES.get(name, name.removesuffix(_ARROW)))
     except TypeError:
         return np.dtype(np.float64)
     return found if found.kind in "biuf" else np.dtype(np.float64)
@@ -36,24 +38,8 @@ def as_dtype(values: np.ndarray, dtype: str) -> np.ndarray:
         out[inside] = rounded[inside].astype(target)
         out[~inside] = np.where(rounded[~inside] > 0, limits.max, limits.min)
         return out
-    return values.astype(target)
-
-
-def atomically(path: Path, save: Callable[[str], object]) -> Path:
-    """Lets ``save`` write a neighbour of ``path`` and renames it: whole, or not there at all."""
-    handle, name = -1, ""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=path.name)
-        os.close(handle)
-        save(name)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise PacodiError(f"{path} cannot be written: {error.strerror or error}") from error
-    return path
+    largest = np.finfo(target).max
+    return np.clip(values, -largest, largest).astype(target)
 
 
 def write_table(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
@@ -62,7 +48,7 @@ def write_table(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
     if ending not in files.TABLES:
         raise PacodiError(f"{path}: a table is written as one of {', '.join(files.TABLES)}")
 
-    def save(name: str) -> None:
+    def save(name: Path) -> None:
         if ending == ".parquet":
             frame.to_parquet(name, index=False)
         else:
@@ -70,7 +56,7 @@ def write_table(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
             compression: Literal["gzip"] | None = "gzip" if ending.endswith(".gz") else None
             frame.to_csv(name, index=False, sep=delimiter, compression=compression)
 
-    return atomically(Path(path), save)
+    return whole_files.write(Path(path), save)
 
 
 def write_array(array: np.ndarray, path: str | os.PathLike[str]) -> Path:
@@ -79,11 +65,11 @@ def write_array(array: np.ndarray, path: str | os.PathLike[str]) -> Path:
     if ending not in files.ARRAYS:
         raise PacodiError(f"{path}: an array is written as one of {', '.join(files.ARRAYS)}")
 
-    def save(name: str) -> None:
-        with open(name, "wb") as stream:
+    def save(name: Path) -> None:
+        with name.open("wb") as stream:
             if ending == ".npz":
                 np.savez_compressed(stream, windows=array)
             else:
                 np.save(stream, array, allow_pickle=False)
 
-    return atomically(Path(path), save)
+    return whole_files.write(Path(path), save)

@@ -68,7 +68,7 @@ def test_a_file_of_the_published_format_is_read(name, tmp_path, monkeypatch):
     content = _made(name)
     entry = _publish(monkeypatch, name, content)
     (tmp_path / entry.file).write_bytes(content)
-    found = data.load(name, path=tmp_path, length=24)
+    found = data.load(data.DataSettings(source=name, path=tmp_path, length=24))
     assert found.report.rows == entry.rows
     assert found.recipe.channels == entry.channels
     assert found.recipe.licence == entry.licence
@@ -86,7 +86,7 @@ def test_the_wide_headerless_electricity_file_is_read(tmp_path, monkeypatch):
     entry = _publish(monkeypatch, "ecl", content)
     (tmp_path / entry.file).write_bytes(content)
     monkeypatch.setenv(catalogue.VARIABLE, str(tmp_path))
-    assert data.load("ecl", length=8).train.channels == 321
+    assert data.load(data.DataSettings(source="ecl", length=8)).train.channels == 321
 
 
 def test_both_published_forms_of_the_air_data_are_one_table(data_dir, tmp_path):
@@ -97,7 +97,9 @@ def test_both_published_forms_of_the_air_data_are_one_table(data_dir, tmp_path):
     text = "\n".join(line + ";;" for line in text.splitlines()) + "\n" + ";" * 16 + "\n"
     original = tmp_path / entry.file
     original.write_text(text.replace(":", "."))
-    a, b = (data.load("air", path=p, length=24) for p in (data_dir, original))
+    a, b = (
+        data.load(data.DataSettings(source="air", path=p, length=24)) for p in (data_dir, original)
+    )
     np.testing.assert_array_equal(a.train.values(), b.train.values())
     assert "NMHC_GT" in a.report.left_out
 
@@ -106,7 +108,7 @@ def test_a_damaged_file_has_the_wrong_checksum(data_dir, tmp_path):
     content = (data_dir / "ETTh1.csv").read_bytes()
     (tmp_path / "ETTh1.csv").write_bytes(content.replace(b"5.827", b"5.828", 1))
     with pytest.raises(PacodiError, match=r"wrong checksum.*ETDataset.*source='table'"):
-        data.load("etth1", path=tmp_path, length=24)
+        data.load(data.DataSettings(source="etth1", path=tmp_path, length=24))
 
 
 def test_git_digests_are_those_of_git(tmp_path):
@@ -124,10 +126,12 @@ def test_a_download_is_checked_and_prepared_once(server, cache, monkeypatch):
     content = _made("etth2")
     entry = _publish(monkeypatch, "etth2", content, url=url + "ETTh2.csv")
     (folder / "ETTh2.csv").write_bytes(content)
-    first = data.load("etth2", length=24)
+    first = data.load(data.DataSettings(source="etth2", length=24))
     (folder / "ETTh2.csv").unlink()
-    second = data.load("etth2", length=24)
-    direct = data.load("etth2", path=cache / "files" / entry.file, length=24)
+    second = data.load(data.DataSettings(source="etth2", length=24))
+    direct = data.load(
+        data.DataSettings(source="etth2", path=cache / "files" / entry.file, length=24)
+    )
     assert first.fingerprint == second.fingerprint == direct.fingerprint
     assert list(cache.rglob("*.array_record*"))
 
@@ -148,7 +152,7 @@ def test_a_tampered_download_is_refused_and_not_kept(server, cache, monkeypatch)
     _publish(monkeypatch, "stocks", _made("stocks"), url=url + "stock_data.csv")
     (folder / "stock_data.csv").write_bytes(b"something else")
     with pytest.raises(PacodiError, match="wrong checksum"):
-        data.load("stocks", length=24)
+        data.load(data.DataSettings(source="stocks", length=24))
     assert not list((cache / "files").iterdir())
 
 
@@ -156,7 +160,7 @@ def test_offline_the_error_names_url_file_folder_and_variable(cache, monkeypatch
     _publish(monkeypatch, "energy", b"", url="http://127.0.0.1:9/energy_data.csv")
     monkeypatch.setenv(catalogue.VARIABLE, str(tmp_path))
     with pytest.raises(PacodiError) as caught:
-        data.load("energy", length=24)
+        data.load(data.DataSettings(source="energy", length=24))
     for word in (
         "http://127.0.0.1:9/",
         "energy_data.csv",

@@ -136,14 +136,14 @@ def test_damaged_bytes_are_read_or_refused_and_nothing_else(tmp_path, ending):
     assert refused > 20
 
 
-def test_a_failed_write_leaves_nothing_behind(tmp_path):
-    def fail(name):
-        with open(name, "w") as stream:
-            stream.write("half")
+def test_a_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):
+    def fail(frame, name, **options):
+        name.write_text("half")
         raise OSError(28, "No space left on device")
 
+    monkeypatch.setattr(pd.DataFrame, "to_csv", fail)
     with pytest.raises(PacodiError, match="No space left"):
-        writing.atomically(tmp_path / "t.csv", fail)
+        writing.write_table(tables.hourly(3), tmp_path / "t.csv")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -151,4 +151,7 @@ def test_whole_numbers_are_rounded_and_clipped_to_their_type():
     values = np.array([1.6, -1.6, 300.0, -300.0, 1e30])
     assert writing.as_dtype(values, "int8").tolist() == [2, -2, 127, -128, 127]
     assert writing.as_dtype(values, "Int64").tolist() == [2, -2, 300, -300, 2**63 - 1]
-    assert writing.as_dtype(np.array([0.4, 0.6]), "bool").tolist() == [False, True]
+    for flag in ("bool", "boolean", "bool[pyarrow]"):
+        assert writing.as_dtype(np.array([0.4, 0.6]), flag).tolist() == [False, True]
+    assert writing.as_dtype(np.array([1e300]), "float32").tolist() == [np.finfo("float32").max]
+    assert writing.as_dtype(np.array([0.1]), "double[pyarrow]").tolist() == [0.1]

@@ -23,7 +23,7 @@ def _rows_of(found, part, index):
 def test_every_public_data_set_comes_back(data_dir, name, scaling):
     entry = catalogue.CATALOGUE[name]
     raw = catalogue.read(data_dir / entry.file, entry)
-    found = data.load(name, path=data_dir, length=24, scaling=scaling)
+    found = data.load(data.DataSettings(source=name, path=data_dir, length=24, scaling=scaling))
     channels = list(found.recipe.channels)
     values = raw[channels].to_numpy(np.float64)
     span = values.max(0) - values.min(0)
@@ -47,9 +47,17 @@ def test_a_mixed_table_with_ids_gaps_and_zones_comes_back(tmp_path, ending):
     original = tables.mixed()
     path = writing.write_table(original, tmp_path / f"t{ending}")
     found = data.load(
-        "table", path=path, length=6, time="when", id="site", static=["grade"],
-        fractions=(0.6, 0.2, 0.2), max_gap=3,
-    )  # fmt: skip
+        data.DataSettings(
+            source="table",
+            path=path,
+            length=6,
+            time="when",
+            id="site",
+            static=["grade"],
+            fractions=(0.6, 0.2, 0.2),
+            max_gap=3,
+        )
+    )
     assert found.report.constant == ("limit",)
     assert found.report.added_rows == 3
     table = pd.concat([getattr(found, part).to_table() for part in PARTS])
@@ -72,9 +80,16 @@ def test_a_mixed_table_with_ids_gaps_and_zones_comes_back(tmp_path, ending):
 def test_every_usable_row_of_a_mixed_table_is_in_a_window(tmp_path):
     path = writing.write_table(tables.mixed(), tmp_path / "t.parquet")
     found = data.load(
-        "table", path=path, length=6, time="when", id="site", static=["grade"],
-        fractions=(1, 0, 0),
-    )  # fmt: skip
+        data.DataSettings(
+            source="table",
+            path=path,
+            length=6,
+            time="when",
+            id="site",
+            static=["grade"],
+            fractions=(1, 0, 0),
+        )
+    )
     stamps = found.train.to_table()[["when", "site"]].drop_duplicates()
     assert len(stamps) == 3 * (200 - 12)
     assert len(found.held_out) == 0
@@ -86,12 +101,12 @@ def test_samples_are_written_as_the_kind_of_file_the_source_was(tmp_path, ending
     if ending in files.ARRAYS:
         array = frame[["load", "small"]].to_numpy(np.float32)
         path = writing.write_array(array, tmp_path / f"source{ending}")
-        found = data.load("table", path=path, length=12)
+        found = data.load(data.DataSettings(source="table", path=path, length=12))
     else:
         path = writing.write_table(frame, tmp_path / f"source{ending}")
-        found = data.load("table", path=path, length=12, time="when")
+        found = data.load(data.DataSettings(source="table", path=path, length=12, time="when"))
     recipe = data.Recipe.from_json(found.recipe.to_json())
-    written = recipe.write(found.train.take([0, 5]), tmp_path / "samples")
+    written = recipe.write(recipe.deliver(found.train.take([0, 5])), tmp_path / "samples")
     assert written.name == f"samples{ending}"
     if ending in files.ARRAYS:
         back = files.read_array(written)
@@ -107,8 +122,12 @@ def test_samples_are_written_as_the_kind_of_file_the_source_was(tmp_path, ending
 def test_synthetic_stamps_follow_the_sources_grid_and_stay_in_its_range(tmp_path):
     frame = tables.hourly(60)
     path = writing.write_table(frame, tmp_path / "t.csv")
-    found = data.load("table", path=path, length=8, time="when", fractions=(0.5, 0.25, 0.25))
-    windows = np.zeros((9, 8, found.train.channels), np.float32)
+    found = data.load(
+        data.DataSettings(
+            source="table", path=path, length=8, time="when", fractions=(0.5, 0.25, 0.25)
+        )
+    )
+    windows = np.zeros((9, 8, len(found.recipe.channels)))
     stamps = pd.to_datetime(found.recipe.to_table(windows)["when"]).to_numpy().reshape(9, 8)
     assert (np.diff(stamps, axis=1) == np.timedelta64(1, "h")).all()
     assert stamps[0, 0] == frame["when"][0]
@@ -119,8 +138,12 @@ def test_synthetic_stamps_follow_the_sources_grid_and_stay_in_its_range(tmp_path
 
 def test_synthetic_ids_are_not_those_of_the_source(tmp_path):
     path = writing.write_table(tables.mixed(), tmp_path / "t.parquet")
-    found = data.load("table", path=path, length=6, time="when", id="site", static=["grade"])
-    windows = np.zeros((2, 6, found.train.channels), np.float32)
+    found = data.load(
+        data.DataSettings(
+            source="table", path=path, length=6, time="when", id="site", static=["grade"]
+        )
+    )
+    windows = np.zeros((2, 6, len(found.recipe.channels)))
     table = found.recipe.to_table(windows)
     assert set(table["site"]) == {"synthetic_0", "synthetic_1"}
     assert "grade" not in table
@@ -130,7 +153,11 @@ def test_synthetic_ids_are_not_those_of_the_source(tmp_path):
 
 def test_labels_become_conditions_and_unknown_ones_are_refused(tmp_path):
     path = writing.write_table(tables.mixed(), tmp_path / "t.parquet")
-    found = data.load("table", path=path, length=6, time="when", id="site", static=["grade"])
+    found = data.load(
+        data.DataSettings(
+            source="table", path=path, length=6, time="when", id="site", static=["grade"]
+        )
+    )
     condition = found.train.condition()
     assert condition.shape == (len(found.train), 3)
     np.testing.assert_array_equal(condition.argmax(1), found.train.column("grade"))
@@ -141,11 +168,15 @@ def test_labels_become_conditions_and_unknown_ones_are_refused(tmp_path):
 
 def test_a_recipe_survives_json_exactly(tmp_path):
     path = writing.write_table(tables.mixed(), tmp_path / "t.parquet")
-    found = data.load("table", path=path, length=6, time="when", id="site", static=["grade"])
+    found = data.load(
+        data.DataSettings(
+            source="table", path=path, length=6, time="when", id="site", static=["grade"]
+        )
+    )
     back = data.Recipe.from_json(found.recipe.to_json())
     assert back.to_json() == found.recipe.to_json()
     windows = found.train.take([0, 3])
-    np.testing.assert_array_equal(back.unscale(windows), found.recipe.unscale(windows))
+    np.testing.assert_array_equal(back.deliver(windows), found.recipe.deliver(windows))
     for text in ("", "{}", "[1]", '{"scaler": 3}'):
         with pytest.raises(data.recipe.PacodiError, match="not a data recipe"):
             data.Recipe.from_json(text)
@@ -153,10 +184,15 @@ def test_a_recipe_survives_json_exactly(tmp_path):
 
 def test_a_recipe_written_before_the_order_was_kept_still_loads(tmp_path):
     path = writing.write_table(tables.mixed(), tmp_path / "t.parquet")
-    found = data.load("table", path=path, length=6, time="when", id="site", static=["grade"])
+    found = data.load(
+        data.DataSettings(
+            source="table", path=path, length=6, time="when", id="site", static=["grade"]
+        )
+    )
     fields = json.loads(found.recipe.to_json())
     del fields["columns"]
-    table = data.Recipe.from_json(json.dumps(fields)).to_table(found.train.take([0]))
+    older = data.Recipe.from_json(json.dumps(fields))
+    table = older.to_table(older.deliver(found.train.take([0])))
     assert set(table.columns) == {
         "window",
         "site",
@@ -172,9 +208,9 @@ def test_a_recipe_written_before_the_order_was_kept_still_loads(tmp_path):
 def test_ready_made_windows_are_split_whole(tmp_path):
     windows = np.random.default_rng(0).normal(size=(50, 16, 3)).astype(np.float32)
     np.save(tmp_path / "w.npy", windows)
-    found = data.load("table", path=tmp_path / "w.npy", length=16)
+    found = data.load(data.DataSettings(source="table", path=tmp_path / "w.npy", length=16))
     assert [len(getattr(found, part)) for part in PARTS] == [40, 5, 5]
-    back = found.recipe.unscale(np.concatenate([getattr(found, p).values() for p in PARTS]))
+    back = found.recipe.deliver(np.concatenate([getattr(found, p).values() for p in PARTS]))
     order = np.concatenate([getattr(found, p).starts for p in PARTS]) // 16
     np.testing.assert_allclose(back, windows[order], atol=1e-5)
 
@@ -197,9 +233,13 @@ def test_sines_are_what_the_literature_draws():
 def test_captions_hold_within_a_window_and_are_written_with_real_windows(tmp_path):
     frame = tables.hourly(120).assign(said=np.repeat(["a rise", "a fall", "flat"], 40))
     path = writing.write_table(frame, tmp_path / "t.csv")
-    found = data.load("table", path=path, length=8, time="when", text="said", fractions=(1, 0, 0))
+    found = data.load(
+        data.DataSettings(
+            source="table", path=path, length=8, time="when", text="said", fractions=(1, 0, 0)
+        )
+    )
     assert len(found.train) == 3 * (40 - 8 + 1)
     assert found.train.condition() is None
     table = found.train.to_table()
     assert table["said"].tolist() == np.repeat(found.train.column("said"), 8).tolist()
-    assert "said" not in found.recipe.to_table(found.train.take([0]))
+    assert "said" not in found.recipe.to_table(found.recipe.deliver(found.train.take([0])))

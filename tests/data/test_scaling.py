@@ -66,13 +66,15 @@ def test_constant_channels_stay_out_beside_curved_ones():
 def test_a_recipe_keeps_the_curve_and_an_older_one_has_none(tmp_path):
     np.save(tmp_path / "t.npy", np.random.default_rng(5).gamma(0.5, size=(300, 2)))
     recipes = {
-        name: data.load("table", path=tmp_path / "t.npy", length=8, scaling=name).recipe
+        name: data.load(
+            data.DataSettings(source="table", path=tmp_path / "t.npy", length=8, scaling=name)
+        ).recipe
         for name in ("quantile", "standard")
     }
     windows = np.random.default_rng(6).normal(size=(3, 8, 2))
     again = Recipe.from_json(recipes["quantile"].to_json())
-    np.testing.assert_array_equal(again.unscale(windows), recipes["quantile"].unscale(windows))
+    np.testing.assert_array_equal(again.deliver(windows), recipes["quantile"].deliver(windows))
     older = json.loads(recipes["standard"].to_json())
     older["scaler"] = {k: older["scaler"][k] for k in ("offset", "factor")}
     again = Recipe.from_json(json.dumps(older))
-    np.testing.assert_array_equal(again.unscale(windows), recipes["standard"].unscale(windows))
+    np.testing.assert_array_equal(again.deliver(windows), recipes["standard"].deliver(windows))

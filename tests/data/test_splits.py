@@ -38,7 +38,11 @@ def test_no_value_after_train_reaches_a_scaler_or_a_training_window(
     def load(table):
         table.to_csv(path, index=False)
         options = {"id": "id", "stride": stride, "max_gap": 3, "scaling": scaling}
-        return data.load("table", path=path, length=window, fractions=(0.6, 0.2, 0.2), **options)
+        return data.load(
+            data.DataSettings(
+                source="table", path=path, length=window, fractions=(0.6, 0.2, 0.2), **options
+            )
+        )
 
     first = load(frame)
     within = frame.groupby("id").cumcount()
@@ -93,9 +97,16 @@ def test_a_gap_of_one_window_lies_between_train_and_what_follows():
 def test_parts_share_no_row(tmp_path):
     tables.mixed().to_parquet(tmp_path / "t.parquet")
     found = data.load(
-        "table", path=tmp_path / "t.parquet", length=6, time="when", id="site", static=["grade"],
-        fractions=(0.6, 0.2, 0.2),
-    )  # fmt: skip
+        data.DataSettings(
+            source="table",
+            path=tmp_path / "t.parquet",
+            length=6,
+            time="when",
+            id="site",
+            static=["grade"],
+            fractions=(0.6, 0.2, 0.2),
+        )
+    )
     rows = [
         set((part.starts[:, None] + np.arange(6)).ravel().tolist())
         for part in (found.train, found.validation, found.held_out)
@@ -131,9 +142,15 @@ def test_a_changing_label_cuts_the_series(tmp_path):
     frame["mode"] = np.where(np.arange(100) < 45, "winter", "summer")
     frame.to_parquet(tmp_path / "t.parquet")
     found = data.load(
-        "table", path=tmp_path / "t.parquet", length=8, time="when", static=["mode"],
-        fractions=(0.6, 0.2, 0.2),
-    )  # fmt: skip
+        data.DataSettings(
+            source="table",
+            path=tmp_path / "t.parquet",
+            length=8,
+            time="when",
+            static=["mode"],
+            fractions=(0.6, 0.2, 0.2),
+        )
+    )
     assert not ((found.train.starts > 45 - 8) & (found.train.starts < 45)).any()
     assert set(found.train.column("mode")) == {"winter", "summer"}
     np.testing.assert_array_equal(found.train.condition().sum(1), 1)
@@ -142,7 +159,11 @@ def test_a_changing_label_cuts_the_series(tmp_path):
 def test_the_paper_protocol_is_what_the_paper_did_and_says_so(tmp_path):
     values = np.random.default_rng(0).normal(size=(200, 3))
     np.save(tmp_path / "t.npy", values)
-    found = data.load("table", path=tmp_path / "t.npy", length=10, protocol="paper", stride=5)
+    found = data.load(
+        data.DataSettings(
+            source="table", path=tmp_path / "t.npy", length=10, protocol="paper", stride=5
+        )
+    )
     low, high = values.min(0), values.max(0)
     scaled = 2 * (values - low) / (high - low) - 1
     every = np.lib.stride_tricks.sliding_window_view(scaled, 10, axis=0).transpose(0, 2, 1)
@@ -157,22 +178,27 @@ def test_the_fingerprint_knows_values_and_options(tmp_path):
     path = tmp_path / "t.npy"
     values = np.random.default_rng(0).normal(size=(200, 2))
     np.save(path, values)
-    first = data.load("table", path=path, length=10).fingerprint
-    assert data.load("table", path=path, length=10).fingerprint == first
+    first = data.load(data.DataSettings(source="table", path=path, length=10)).fingerprint
+    assert data.load(data.DataSettings(source="table", path=path, length=10)).fingerprint == first
     unset = {"time": (), "time_format": "", "id": "", "channels": (), "text": ""}
-    assert data.load("table", path=path, length=10, **unset).fingerprint == first
-    assert data.load("table", path=path, length=12).fingerprint != first
+    assert (
+        data.load(data.DataSettings(source="table", path=path, length=10, **unset)).fingerprint
+        == first
+    )
+    assert data.load(data.DataSettings(source="table", path=path, length=12)).fingerprint != first
     values[150, 1] += 1e-12
     np.save(path, values)
-    assert data.load("table", path=path, length=10).fingerprint != first
+    assert data.load(data.DataSettings(source="table", path=path, length=10)).fingerprint != first
 
 
 @pytest.mark.parametrize("scaling", ["min_max", "standard", "robust", "quantile", "none"])
 def test_scaled_windows_come_back_to_float32_precision(tmp_path, scaling):
     values = np.random.default_rng(0).gamma(0.3, 50, size=(300, 4))
     np.save(tmp_path / "t.npy", values)
-    found = data.load("table", path=tmp_path / "t.npy", length=10, scaling=scaling)
-    back = found.recipe.unscale(found.held_out.take([0]))[0]
+    found = data.load(
+        data.DataSettings(source="table", path=tmp_path / "t.npy", length=10, scaling=scaling)
+    )
+    back = found.recipe.deliver(found.held_out.take([0]))[0]
     start = found.held_out.starts[0]
     span = values.max(0) - values.min(0)
     assert (np.abs(back - values[start : start + 10]) <= 1e-6 * span).all()

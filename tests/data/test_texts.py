@@ -28,7 +28,9 @@ RISES_AND_FALLS = {"texts": ["it rises", "it falls"], "vectors": np.eye(2), "wid
 def _load(tmp_path, captions, **roles):
     frame = pd.DataFrame({"value": np.sin(np.arange(len(captions))), "caption": captions})
     frame.to_csv(tmp_path / "told.csv", index=False)
-    return data.load("table", path=tmp_path / "told.csv", length=LENGTH, **roles)
+    return data.load(
+        data.DataSettings(source="table", path=tmp_path / "told.csv", length=LENGTH, **roles)
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,7 +107,11 @@ def _with_a_rare_fact(tmp_path):
     values = np.sin(np.arange(2400) / 8)
     values[900:924] = np.sin(np.arange(24) * 2 * np.pi / 12)
     pd.DataFrame({"value": values}).to_csv(tmp_path / "waves.csv", index=False)
-    plain = data.load("table", path=tmp_path / "waves.csv", length=24, channels=("value",))
+    plain = data.load(
+        data.DataSettings(
+            source="table", path=tmp_path / "waves.csv", length=24, channels=("value",)
+        )
+    )
     return plain, with_texts(plain, Hashed(width=64), column=None, phrasings=2, seed=0)
 
 
@@ -122,25 +128,25 @@ def test_further_captions_tell_a_rare_fact_of_their_own_window_alone(tmp_path):
                 assert len(find(window[:, 0], yardsticks).places) == 2
 
 
-def test_what_is_rehearsed_is_rare_and_sure(tmp_path):
+def test_what_is_oversampled_is_rare_and_sure(tmp_path):
     plain, told = _with_a_rare_fact(tmp_path)
     yardsticks = properties.fit(plain.train.values()[:, :, 0])
     measured = [facts.measure(window, yardsticks) for window in plain.train.values()[:, :, 0]]
     several = [found.peaks.sure and len(found.peaks.places) == 2 for found in measured]
     assert 0 < np.mean(several) < 0.03
     texts = told.train.texts[2 * len(measured) :]
-    rehearsed = plain.train.starts[several]
+    repeated = plain.train.starts[several]
     counted = [
         start
         for start, text in zip(told.train.starts[-len(texts) :], texts, strict=True)
         if re.search(r"\btwo (clear )?peaks", text.lower())
     ]
-    assert set(counted) == set(rehearsed)
+    assert set(counted) == set(repeated)
     assert not any("perhaps" in text.lower() for text in texts)
     assert not any(re.search(r"(one|single) (clear )?(peak|dip)", text.lower()) for text in texts)
 
 
-def test_once_leaves_out_what_comes_again(tmp_path):
+def test_once_leaves_out_oversampled_rows(tmp_path):
     plain, told = _with_a_rare_fact(tmp_path)
     once = told.train.once()
     np.testing.assert_array_equal(once.starts, plain.train.starts)
@@ -148,34 +154,34 @@ def test_once_leaves_out_what_comes_again(tmp_path):
     np.testing.assert_array_equal(once.condition(), told.train.condition()[: len(once)])
 
 
-def test_windows_that_come_again_never_train_the_null(tmp_path):
+def test_oversampled_windows_never_train_the_null(tmp_path):
     plain, told = _with_a_rare_fact(tmp_path)
-    again = told.train.rehearsed()
+    again = told.train.oversampled()
     assert again.sum() == len(told.train) - 2 * len(plain.train) > 0
     own, counts = np.unique(told.train.starts[~again], return_counts=True)
     np.testing.assert_array_equal(own, plain.train.starts)  # the law of train: all alike
     assert set(counts) == {2}
-    assert not told.validation.rehearsed().any()
-    assert not told.held_out.rehearsed().any()
-    assert not told.train.once().rehearsed().any()
+    assert not told.validation.oversampled().any()
+    assert not told.held_out.oversampled().any()
+    assert not told.train.once().oversampled().any()
 
 
-def test_a_host_knows_which_of_its_windows_come_again(tmp_path):
+def test_a_host_knows_which_of_its_windows_are_oversampled(tmp_path):
     train = _with_a_rare_fact(tmp_path)[1].train
     for host in range(2):
         held = batches.resident(train, host=host, hosts=2)
         mine = batches.part(len(train), host, 2)
-        np.testing.assert_array_equal(held.rehearsed, train.rehearsed()[mine])
+        np.testing.assert_array_equal(held.oversampled, train.oversampled()[mine])
 
 
-def test_each_device_gathers_which_of_its_examples_are_rehearsed(tmp_path):
+def test_each_device_gathers_which_of_its_examples_are_oversampled(tmp_path):
     held = batches.resident(_with_a_rare_fact(tmp_path)[1].train)
     chosen = jnp.asarray([0, held.size - 1, held.size - 2, 1])
     share = jax.vmap(lambda _: gather(held, chosen), axis_name=AXIS)(jnp.arange(2))
     np.testing.assert_array_equal(share.rehearsed, [[False, True], [True, False]])
 
 
-def test_a_kind_of_very_few_windows_is_not_rehearsed(tmp_path, monkeypatch):
+def test_a_kind_of_very_few_windows_is_not_oversampled(tmp_path, monkeypatch):
     monkeypatch.setattr(captioned, "_FEWEST", 10_000)
     plain, told = _with_a_rare_fact(tmp_path)
     assert len(told.train) == 2 * len(plain.train)
@@ -192,7 +198,9 @@ def test_windows_that_are_not_trained_on_are_captioned_once(tmp_path):
 @pytest.mark.parametrize("source", ["etth1", "exchange", "air"])
 def test_sets_of_the_catalogue_become_pairs_of_text_and_series(source, data_dir):
     channel = text_config.CHANNELS[source]
-    found = data.load(source, path=data_dir, length=24, channels=(channel,))
+    found = data.load(
+        data.DataSettings(source=source, path=data_dir, length=24, channels=(channel,))
+    )
     parts = {name: getattr(found, name) for name in ("train", "validation", "held_out")}
     few = {name: part.pick(np.arange(40) * len(part) // 40) for name, part in parts.items()}
     told = with_texts(replace(found, **few), Hashed(width=64), column=None, phrasings=2, seed=0)

@@ -1,0 +1,68 @@
+"""The settings of a data set: which source, which columns, how it is cut, split and scaled."""
+
+import os
+from dataclasses import dataclass
+
+from pacodi_jax.config import Section, setting
+from pacodi_jax.data import splits
+from pacodi_jax.data.catalogue import CATALOGUE
+from pacodi_jax.data.scaling import SCALINGS
+
+#: Every accepted source: the catalogue, generated sines, a file of TSFragment-600K, any table.
+SOURCES = (*CATALOGUE, "sines", "tsfragment", "table")
+PROTOCOLS = ("honest", "paper")
+SPLITS = ("auto", "time", "series")
+_BELOW = ("whole numbers below 2**31", lambda value: value < 2**31)
+
+
+@dataclass(frozen=True)
+class DataSettings(Section, name="data"):
+    """What :func:`pacodi_jax.data.load` loads.
+
+    ``time``, ``channels`` and ``static`` take one name or several.
+    """
+
+    source: str = setting(
+        "sines",
+        "a name of the catalogue, sines, or table (tsfragment) for the file at path",
+        choices=SOURCES,
+    )
+    path: str = setting("", "the user's file, or a folder that holds the catalogue's")
+    length: int = setting(24, "steps per window", least=2, accepted=_BELOW)
+    stride: int = setting(1, "rows from one window to the next", least=1, accepted=_BELOW)
+    protocol: str = setting(
+        "honest",
+        "honest (train | gap of one window | validation | held-out) or paper (min-max over all "
+        "windows, the last tenth of overlapping stride-1 windows as held-out; this leaks)",
+        choices=PROTOCOLS,
+    )
+    split: str = setting(
+        "auto",
+        "time cuts every series in time, series gives whole series to the parts; auto is series "
+        "for ready-made windows and time otherwise",
+        choices=SPLITS,
+    )
+    fractions: tuple[float, ...] = setting((0.8, 0.1, 0.1), "of train, validation and held-out")
+    scaling: str = setting("standard", "of each channel, fitted on train", choices=SCALINGS)
+    time: tuple[str, ...] = setting((), "the time column of a table, or its date and time columns")
+    time_format: str = setting("", "how text stamps are written, if that cannot be found")
+    id: str = setting("", "the column that tells series apart")
+    channels: tuple[str, ...] = setting((), "the columns to model; all that have no other role")
+    static: tuple[str, ...] = setting((), "columns that are constant per window: conditions")
+    text: str = setting("", "a column of captions, constant per window")
+    missing: float | None = setting(None, 'a number that means "no value"')
+    max_gap: int = setting(
+        3,
+        "the longest run of missing rows that is interpolated; longer ones cut the series",
+        least=0,
+        accepted=_BELOW,
+    )
+
+    def __post_init__(self) -> None:
+        if isinstance(self.path, os.PathLike):
+            object.__setattr__(self, "path", os.fspath(self.path))
+        super().__post_init__()
+
+    def check(self) -> None:
+        """Refuses fractions that do not make three parts."""
+        object.__setattr__(self, "fractions", splits.check_fractions(self.fractions))

@@ -2,7 +2,7 @@
 
     python benchmarks/bench_few_steps.py RUN [--windows 1000] [--seeds 3] [--evaluations 5,10,20,50]
 
-For each solver and number of evaluations: Context-FID, discriminative score and windows a second
+For each solver and number of evaluations: Context-FID, discriminative score and windows per second
 of processor time, beside the floor. Written point by point to ``docs/results/few_steps/DATA.json``
 (one that is there is not measured again); the tables are made by ``benchmarks/tables.py write``.
 """
@@ -12,16 +12,14 @@ import json
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import jax
-from ml_collections import ConfigDict
+import numpy as np
 
-from pacodi_jax import run
-from pacodi_jax.evaluate import sample_key
-from pacodi_jax.metrics.cache import Cache, default_folder
+from pacodi_jax.metrics.cache import default_cache
 from pacodi_jax.metrics.panel import score_panel
 from pacodi_jax.metrics.registry import Budget
+from pacodi_jax.run import folder, parts
+from pacodi_jax.run.trained import Trained, sample_key
 
 OUT = Path(__file__).resolve().parent.parent / "docs" / "results" / "few_steps"
 SCORES = ("context_fid_v1", "discriminative_v1")
@@ -37,54 +35,59 @@ GRIDS = {
 }
 
 
-def draw(folder: str, solver: str, evaluations: int, count: int) -> tuple[Any, float]:
-    """Draws windows, not calibrated; returns them and how many a second a further batch made.
+def uncalibrated(run: str) -> Trained:
+    """The model of a run without the calibration of its samples."""
+    trained = folder.load(run)
+    arrays = {name: part for name, part in trained.arrays.items() if name != "calibration"}
+    return replace(trained, arrays=arrays)
 
-    The second is one of processor time, which other programs on the machine change little.
+
+def draw(trained: Trained, solver: str, evaluations: int, count: int) -> tuple[np.ndarray, float]:
+    """Draws windows; returns them and the windows per second of a second batch.
+
+    Seconds are of processor time, which depends little on other programs on the machine.
     """
-    config = run.load(folder).config
     steps = evaluations // 2 if solver == "heun" else evaluations
-    wanted = {"solver": solver, "grid": GRIDS[solver], "steps": steps}
     batch = min(count, 250)
-    sample = ConfigDict({**config.sample.to_dict(), **wanted, "batch": batch})
-    trained = run.load(folder, ConfigDict({**config.to_dict(), "sample": sample.to_dict()}))
-    trained = replace(trained, generator=replace(trained.generator, calibration=None))
-    windows = trained.sample(sample_key(0), count)
+    how = {"solver": solver, "grid": GRIDS[solver], "steps": steps, "batch": batch}
+    windows = trained.draw(count, seed=0, **how).values
     start = time.process_time()
-    jax.block_until_ready(trained.generator.sample(sample_key(1), trained.params, batch))
+    trained.draw_scaled(sample_key(1), batch, **how)
     return windows, batch / (time.process_time() - start)
 
 
-def measure(folder: str, evaluations: list[int], count: int, seeds: int) -> Path:
+def measure(run: str, evaluations: list[int], count: int, seeds: int) -> Path:
     """Measures every point that is not there yet."""
-    trained = run.load(folder)
-    dataset = run.load_data(trained.config)
-    real = trained.recipe.unscale(dataset.train.values())
+    trained = uncalibrated(run)
+    dataset = parts.load_data(trained.config)
+    live = trained.recipe.scaler.live
+    real = trained.recipe.deliver(dataset.train.values())[..., live]
     path = OUT / f"{trained.recipe.source}-{trained.config.data.length}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    facts = {"model": trained.card, "windows": count, "seeds": seeds, "points": {}}
+    facts = {"model": trained.facts, "windows": count, "seeds": seeds, "points": {}}
     record = json.loads(path.read_text()) if path.exists() else facts
     for fact in ("model", "windows", "seeds"):
         if record[fact] != facts[fact]:
-            raise SystemExit(f"{path} was measured with another {fact}; move it away to start anew")
+            raise SystemExit(
+                f"{path} was measured with another {fact}; move it away to start again"
+            )
     budget = Budget(seeds=tuple(range(seeds)), windows=count)
     for solver in GRIDS:
         for number in evaluations:
             name = f"{solver}/{number}"
             if name in record["points"]:
                 continue
-            windows, speed = draw(folder, solver, number, count)
+            windows, speed = draw(trained, solver, number, count)
             panel = score_panel(
-                real, windows, budget=budget, cache=Cache(default_folder()), only=SCORES
+                real, windows[..., live], budget=budget, cache=default_cache(), only=SCORES
             )
-            found = {score["name"]: score for score in panel["scores"]}
             point = {"grid": GRIDS[solver], "windows_per_second": speed}
-            for score in SCORES:
-                point[score] = found[score]["values"]
-                record[f"floor/{score}"] = found[score]["floor"]["values"]
+            for score in panel.scores:
+                point[score.name] = score.measured.values
+                record[f"floor/{score.name}"] = score.floor.values
             record["points"][name] = point
             path.write_text(json.dumps(record, indent=1) + "\n")
-            told = ", ".join(f"{score} {found[score]['value']:.4f}" for score in SCORES)
+            told = ", ".join(f"{score.name} {score.value:.4f}" for score in panel.scores)
             print(f"{name:24s} {told}, {speed:8.0f} windows/s", flush=True)
     return path
 

@@ -1,17 +1,16 @@
-"""What a perfect generator would score: train against itself, drawn anew by blocks.
+"""What a perfect generator would score: a block bootstrap of train, scored against train.
 
     python benchmarks/bench_history.py [etth1 stocks sines air] [--histories 20] [--windows 3000]
 
 Windows of a series overlap, so other windows of train are nearly the same windows, and the judge's
-floor is about what a copy of train would score. A generator that had learned the process would be
-as far from train as the process is from the one history that there is. The block bootstrap puts
-train in the place of the process, and train drawn anew, in blocks of several windows' lengths and
-with replacement, in the place of train. Written to ``docs/results/history.json``; the table is made
+floor is about what a copy of train would score. A generator that has learned the process differs
+from train by the sampling error of the one observed history. The block bootstrap estimates that
+error: train stands for the process, and blocks of train, several windows long and drawn with
+replacement, stand for another history. Written to ``docs/results/history.json``; the table is made
 by ``benchmarks/tables.py write``.
 """
 
 import argparse
-import importlib
 import json
 import sys
 from pathlib import Path
@@ -20,12 +19,13 @@ from typing import Any
 import numpy as np
 from results_format import SETS
 
-from pacodi_jax import run
+from pacodi_jax.configs import presets
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.metrics.cache import Cache, default_folder
+from pacodi_jax.metrics.cache import default_cache
 from pacodi_jax.metrics.draws import LEAST
 from pacodi_jax.metrics.panel import score_panel
 from pacodi_jax.metrics.registry import SEEDS, Budget
+from pacodi_jax.run import parts
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "docs" / "results" / "history.json"
@@ -52,9 +52,8 @@ def other_history(starts: np.ndarray, block: int, seed: int) -> np.ndarray:
 
 def measure(data: str, histories: int, limit: int) -> dict[str, Any]:
     """Scores other histories of a data set against its train windows, the judge's seeds in turn."""
-    config = importlib.import_module(f"pacodi_jax.configs.{data}").get_config()
-    train = run.load_data(config).train.once()
-    real = train.recipe.unscale(train.values())[..., train.recipe.scaler.live]
+    train = parts.load_data(presets.config_of(data, {})).train.once()
+    real = train.recipe.deliver(train.values())[..., train.recipe.scaler.live]
     count = min(limit, len(real))
     found: dict[str, Any] = {name: {"floor": {}} for name in SCORES}
     for block in BLOCKS:
@@ -65,13 +64,13 @@ def measure(data: str, histories: int, limit: int) -> dict[str, Any]:
                 real,
                 real[rows],
                 budget=Budget(seeds=(seed,), windows=count),
-                cache=Cache(default_folder()),
+                cache=default_cache(),
                 only=SCORES,
             )
-            for score in panel["scores"]:
-                values = found[score["name"]]
-                values.setdefault(str(block), []).append(score["value"])
-                values["floor"][str(seed)] = score["floor"]["value"]
+            for score in panel.scores:
+                values = found[score.name]
+                values.setdefault(str(block), []).append(score.value)
+                values["floor"][str(seed)] = score.floor.value
         print(f"{data}, blocks of {block * train.length} steps: {histories} histories", flush=True)
     return {"windows": count, "train": len(real), "scores": found}
 
@@ -82,8 +81,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("data", nargs="*", help=f"of {', '.join(SETS)}; all by default")
-    parser.add_argument("--histories", type=int, default=20, help="a size of blocks (20)")
-    parser.add_argument("--windows", type=int, default=3000, help="a side, at most (3000)")
+    parser.add_argument("--histories", type=int, default=20, help="per size of blocks (20)")
+    parser.add_argument("--windows", type=int, default=3000, help="the most per side (3000)")
     given = parser.parse_args(arguments)
     unknown = [name for name in given.data if name not in SETS]
     if unknown:

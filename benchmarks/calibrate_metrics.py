@@ -4,8 +4,8 @@
 
 FOLDER holds ``NAME.npz`` files with arrays ``real`` and ``fake`` (N, L, C), scaled to [0, 1], and
 ``reference.json``: ``{NAME: {score: {"mean", "std", "values"}}}``. Prints a table, says which means
-agree, and exits with 1 unless all do and every score ranks the pairs as the reference does, as
-far as that can tell them apart.
+agree, and exits with 1 unless all do and every score ranks the pairs as the reference does (pairs
+that the reference does not separate are left out).
 """
 
 import argparse

@@ -2,15 +2,19 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from results_format import PAPER_SCORES, Record, number, table
+from results_format import PAPER_SCORES, number, table
 
-from pacodi_jax.metrics.panel import summarise
+from pacodi_jax.metrics.score import summarise
+
+#: What was measured of one solver: values per seed of each score, and windows per second.
+Point = dict[str, Any]
 
 
 def few_steps(folder: Path) -> str:
-    """Context-FID against network evaluations, a table for each data set that was measured."""
+    """Context-FID against network evaluations, one table per data set that was measured."""
     parts = []
     for path in sorted((folder / "few_steps").glob("*.json")):
         record = json.loads(path.read_text())
@@ -34,13 +38,13 @@ def few_steps(folder: Path) -> str:
         ]
         parts.insert(0, baseline(path.stem, points))
         parts.append(
-            f"**{path.stem}, windows a second of processor time**\n\n"
+            f"**{path.stem}, windows per second of processor time**\n\n"
             + table(["solver", *map(str, numbers)], rows)
         )
     return "\n\n".join(parts)
 
 
-def baseline(title: str, points: dict[tuple[str, str], Record], steps: str = "500") -> str:
+def baseline(title: str, points: dict[tuple[str, str], Point], steps: str = "500") -> str:
     """The best point of at most 20 evaluations against the long Euler–Maruyama."""
     long = points.get(("euler_maruyama", steps))
     few = {key: point for key, point in points.items() if int(key[1]) <= 20}
@@ -48,7 +52,7 @@ def baseline(title: str, points: dict[tuple[str, str], Record], steps: str = "50
         return ""
     name = "context_fid_v1"
     (solver, number_), best = min(few.items(), key=lambda item: float(np.mean(item[1][name])))
-    found, (low, high) = np.mean(best[name]), summarise(long[name])["interval"]
+    found, (low, high) = np.mean(best[name]), summarise(long[name]).interval
     return (
         f"- {title}: the best Context-FID with at most 20 evaluations is {number(found)} "
         f"(`{solver}`, {number_}), {steps}-step Euler–Maruyama has {number(np.mean(long[name]))} "
@@ -58,9 +62,9 @@ def baseline(title: str, points: dict[tuple[str, str], Record], steps: str = "50
     )
 
 
-def _mean(point: Record | None, name: str) -> str:
+def _mean(point: Point | None, name: str) -> str:
     return "–" if point is None else number(sum(point[name]) / len(point[name]))
 
 
-def _speed(point: Record | None) -> str:
+def _speed(point: Point | None) -> str:
     return "–" if point is None else f"{point['windows_per_second']:,.0f}"

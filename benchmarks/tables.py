@@ -16,10 +16,14 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from pacodi_jax import files
+from pacodi_jax.metrics import Panel, Score
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs" / "results"
@@ -27,16 +31,16 @@ RUNS = ROOT / "runs" / "tables"
 
 #: Training steps of a budget.
 STEPS = {"short": 8_000, "final": 40_000}
-#: Short runs compare networks, so that nothing mends their samples; final ones are what users get.
+#: Short runs compare networks, so their samples are not calibrated; final ones are what users get.
 BUDGETS: dict[str, dict[str, Any]] = {
     "short": {"evaluate.seeds": 3, "train.calibration": 0},
     "final": {},
 }
-#: Rivals have PaCoDi's minutes: the steps that they take on one core in the time of one of PaCoDi's
-#: at L = 24 (sittings differ; the page has the minutes of every run). Ablations have its steps.
+#: Baselines have PaCoDi's minutes: the steps that they take on one core in the time of one step of
+#: PaCoDi at L = 24 (the page has the minutes of every run). Ablations have PaCoDi's steps.
 PACE = {"temporal": 1.4, "monolithic": 4.0}
 
-#: What tells a model's cells apart from PaCoDi's: config arguments and overrides.
+#: How a model's cells differ from PaCoDi's: config arguments and overrides.
 MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "pacodi": ("", {}),
     "decoupled": ("", {"model.interaction": "none"}),
@@ -44,7 +48,7 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "monolithic": ("model=monolithic", {}),
 }
 
-#: The paper's protocol with this project's training: what is borrowed is the data's handling.
+#: The paper's protocol with this project's training: only the handling of the data is the paper's.
 PROTOCOLS: dict[str, dict[str, Any]] = {
     "honest": {},
     "paper": {
@@ -66,7 +70,7 @@ RECORDED = {
 
 
 class Cell(NamedTuple):
-    """One place of the tables."""
+    """One entry of the tables."""
 
     data: str
     length: int
@@ -78,7 +82,7 @@ class Cell(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The cell's name, and that of its files; the first seed goes without saying."""
+        """The cell's name, and that of its files; the first seed is not named."""
         parts = [str(part) for part in self[:-1]]
         return "-".join([*parts, f"seed{self.seed}"] if self.seed else parts)
 
@@ -124,7 +128,7 @@ class Cell(NamedTuple):
 
     @property
     def recorded(self) -> dict[str, Any]:
-        """What its result records of its settings: those whose defaults have changed with time."""
+        """The settings that its result records: those whose defaults have changed with time."""
         module = importlib.import_module(f"pacodi_jax.configs.{self.data}")
         config = module.get_config(self.arguments).to_dict()
         for key, value in self.overrides.items():
@@ -135,7 +139,7 @@ class Cell(NamedTuple):
 
     @property
     def done(self) -> bool:
-        """Whether it was scored by the very command that would score it now, and like defaults."""
+        """Whether it was scored by the present command and under the present defaults."""
         if not self.result.exists():
             return False
         record = json.loads(self.result.read_text())
@@ -198,20 +202,17 @@ def chosen(patterns: list[str], seeds: int) -> list[Cell]:
     return cells
 
 
-def kept(scores: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The part of the scores that the repository keeps."""
-    fields = ("name", "split", "better", "windows", "word", "value", "interval", "values")
-    bound = ("value", "interval", "windows")
-    return [
-        {
-            **{field: score[field] for field in fields},
-            **{
-                role: {field: score[role][field] for field in bound}
-                for role in ("floor", "ceiling")
-            },
-        }
-        for score in scores
-    ]
+def shortened(score: Score) -> Score:
+    """The part of a score that the repository keeps."""
+    return Score(
+        score.name,
+        score.split,
+        score.better,
+        score.measured,
+        replace(score.floor, values=None),
+        replace(score.ceiling, values=None),
+        score.word,
+    )
 
 
 def keep_samples(cell: Cell, workdir: Path) -> None:
@@ -224,16 +225,15 @@ def keep_samples(cell: Cell, workdir: Path) -> None:
 
 
 def training_minutes(lines: list[dict[str, Any]], batch: int) -> float:
-    """How long a run trained, over all its parts, from the speeds that it wrote down."""
-    told = {line["step"]: line["windows_per_second"] for line in lines if "loss" in line}
-    steps = sorted(told)
+    """How long a run trained, over all its parts, from its logged speeds."""
+    speeds = {line["step"]: line["windows_per_second"] for line in lines if "loss" in line}
+    steps = sorted(speeds)
     spans = zip(steps, [0, *steps], strict=False)
-    return sum((step - last) * batch / told[step] for step, last in spans) / 60
+    return sum((step - last) * batch / speeds[step] for step, last in spans) / 60
 
 
-def run(cell: Cell) -> None:
-    """Trains and scores a cell, and keeps what it scored."""
-    workdir = RUNS / cell.name
+def train(cell: Cell, workdir: Path) -> int:
+    """Trains, samples and scores a cell; returns the peak of its memory in megabytes."""
     print(f"== {cell.name}\n   {cell.said} --workdir={workdir.relative_to(ROOT)}", flush=True)
     command = [sys.executable, *cell.command, f"--workdir={workdir}", "--exit_on_signal=75"]
     process = subprocess.Popen(command, cwd=ROOT)
@@ -241,13 +241,17 @@ def run(cell: Cell) -> None:
     process.returncode = os.waitstatus_to_exitcode(ended)
     if process.returncode:
         raise SystemExit(f"{cell.name} ended with status {process.returncode}; run again to go on")
-    found = json.loads((workdir / "scores" / "scores.json").read_text())
+    return round(usage.ru_maxrss / 1e3)
+
+
+def facts(cell: Cell, workdir: Path, peak: int) -> dict[str, Any]:
+    """What the repository keeps of a run beside its scores."""
     lines = [json.loads(line) for line in (workdir / "metrics.jsonl").read_text().splitlines()]
     speeds = [line["windows_per_second"] for line in lines if "windows_per_second" in line]
     validation = [line["validation"] for line in lines if "validation" in line]
     config = json.loads((workdir / "config.json").read_text())
     environment = json.loads((workdir / "environment.json").read_text())
-    record = {
+    return {
         "cell": cell._asdict(),
         "command": cell.said,
         "machine": {
@@ -258,18 +262,26 @@ def run(cell: Cell) -> None:
         "windows_per_second": sorted(speeds)[len(speeds) // 2],
         **_recorded(config),
         "training_minutes": round(training_minutes(lines, config["train"]["batch"]), 1),
-        "peak_megabytes": round(usage.ru_maxrss / 1e3),
+        "peak_megabytes": peak,
         "validation": validation[-1],
-        "model": found["model"],
-        "protocol": found["protocol"],
-        "settings": found["settings"],
-        "memorisation": found["memorisation"],
-        "scores": kept(found["scores"]),
     }
+
+
+def run(cell: Cell) -> None:
+    """Trains and scores a cell, and keeps what it scored."""
+    workdir = RUNS / cell.name
+    peak = train(cell, workdir)
+    panel = Panel.from_json((workdir / "scores" / "scores.json").read_text())
+    kept = Panel(
+        panel.protocol,
+        tuple(map(shortened, panel.scores)),
+        panel.settings,
+        memorisation=panel.memorisation,
+        schema=None,
+        facts=facts(cell, workdir, peak) | {"model": panel.facts["model"]},
+    )
     keep_samples(cell, workdir)
-    temporary = cell.result.with_suffix(".part")
-    temporary.write_text(json.dumps(record, indent=1) + "\n")
-    temporary.replace(cell.result)
+    files.write_text(cell.result, json.dumps(kept.record(), indent=1) + "\n")
 
 
 def main() -> None:

@@ -1,6 +1,23 @@
-"""``python -m pacodi_jax.judge``: judges any generator by two files."""
+"""``python -m pacodi_jax.judge`` judges files; in Python, ``pacodi_jax.judge(…)`` judges windows.
 
-from pacodi_jax.cli.judge import command
+The name stands for the function even after this module was imported: the module is callable.
+"""
 
 if __name__ == "__main__":
-    command()
+    from pacodi_jax.cli import start
+
+    start.run("pacodi_jax.cli.judge")
+else:
+    import sys
+    import types
+
+    from pacodi_jax.report.judgement import judge
+
+    __all__ = ["judge"]
+
+    class _CallableModule(types.ModuleType):
+        """A module that is called like the function it holds."""
+
+        __call__ = staticmethod(judge)
+
+    sys.modules[__name__].__class__ = _CallableModule

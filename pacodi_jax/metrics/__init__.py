@@ -1,4 +1,4 @@
-"""Scores of synthetic windows: arrays in, numbers out, never a model.
+"""Scores of synthetic windows: arrays in, numbers out; no model is needed.
 
 Every score takes real and synthetic windows ``(N, L, C)`` and a seed, and returns a float.
 ``panel.score_panel`` runs them all over several seeds, with floors, ceilings and intervals.
@@ -10,11 +10,16 @@ from pacodi_jax.metrics.discriminative import discriminative_score
 from pacodi_jax.metrics.frechet import context_fid, frechet_distance
 from pacodi_jax.metrics.neighbours import coverage, density, nearest_neighbour
 from pacodi_jax.metrics.predictive import predictive_score
+from pacodi_jax.metrics.results import Panel
+from pacodi_jax.metrics.score import Estimate, Score
 from pacodi_jax.metrics.spectra import phase_coherence_distance, power_spectrum_distance
 from pacodi_jax.metrics.strong import strong_discriminative_score
 from pacodi_jax.metrics.transport import sliced_wasserstein, wasserstein
 
 __all__ = [
+    "Estimate",
+    "Panel",
+    "Score",
     "autocorrelation_distance",
     "best_of_n",
     "context_fid",

@@ -3,8 +3,6 @@
 import contextlib
 import hashlib
 import json
-import os
-import tempfile
 from pathlib import Path
 
 import jax
@@ -12,47 +10,35 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
+from pacodi_jax import files
+from pacodi_jax.errors import PacodiError
 from pacodi_jax.metrics import ts2vec
 
 
-def fingerprint(windows: np.ndarray) -> str:
+def digest(windows: np.ndarray) -> str:
     """Returns 16 hex digits of the windows' contents and shape, whatever their order."""
     rows = np.ascontiguousarray(windows, np.float32).reshape(len(windows), -1)
     digests = sorted(hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in rows)
     whole = hashlib.blake2b(repr(windows.shape).encode(), digest_size=8)
-    for digest in digests:
-        whole.update(digest)
+    for part in digests:
+        whole.update(part)
     return whole.hexdigest()
 
 
-def default_folder() -> Path:
-    """``$XDG_CACHE_HOME/pacodi_jax/judge``, by default under ``~/.cache``."""
-    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(root) / "pacodi_jax" / "judge"
-
-
 class Cache:
-    """A folder of encoders (``.safetensors``) and bounds (``.json``); None keeps nothing.
+    """A folder of encoders (``.safetensors``) and bounds (``.json``); ``None`` keeps nothing.
 
-    Files appear whole or not at all. One that cannot be read counts as absent, and one that
-    cannot be written is not kept: a full disk costs time, not the scores.
+    A file that cannot be read counts as absent, and one that cannot be written is not kept: a
+    full disk costs time, not the scores.
     """
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
 
     def _write(self, name: str, data: bytes) -> None:
-        if self.folder is None:
-            return
-        with contextlib.suppress(OSError):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=self.folder)
-            try:
-                with os.fdopen(handle, "wb") as stream:
-                    stream.write(data)
-                Path(temporary).replace(self.folder / name)
-            finally:
-                Path(temporary).unlink(missing_ok=True)
+        if self.folder is not None:
+            with contextlib.suppress(PacodiError):
+                files.write(self.folder / name, lambda temporary: temporary.write_bytes(data))
 
     def encoder(self, key: str, like: ts2vec.Params) -> ts2vec.Params | None:
         """Returns the weights kept under ``key``, shaped ``like`` these, or None."""
@@ -91,3 +77,8 @@ class Cache:
 def key_of(*parts: object) -> str:
     """Returns 16 hex digits of ``parts``."""
     return hashlib.blake2b(repr(parts).encode(), digest_size=8).hexdigest()
+
+
+def default_cache() -> Cache:
+    """The judge's folder in the user's cache."""
+    return Cache(files.cache_folder("judge"))

@@ -10,13 +10,13 @@ def _paired(real: np.ndarray, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray
     if draws.ndim != real.ndim + 1 or draws.shape[1:] != real.shape or not len(draws):
         raise PacodiError(
             f"draws have shape {draws.shape}; expected (draws, {', '.join(map(str, real.shape))}): "
-            "one window a condition in the order of the real windows"
+            "one window per condition, in the order of the real windows"
         )
     return np.asarray(real, np.float64), np.asarray(draws, np.float64)
 
 
 def mse(real: np.ndarray, synthetic: np.ndarray) -> float:
-    """Mean squared error of ``synthetic (N, L, C)``, window i meant to be ``real`` window i."""
+    """Mean squared error of ``synthetic (N, L, C)``, compared window by window."""
     real, draws = _paired(real, synthetic[None])
     return float(((draws[0] - real) ** 2).mean())
 
@@ -35,9 +35,9 @@ def wape(real: np.ndarray, synthetic: np.ndarray) -> float:
 
 
 def best_of_n(real: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """Returns, for each real window, that of its draws with the least squared error.
+    """Returns, for each real window, the draw with the least squared error.
 
-    It looks at the answer: what it scores is whether the right window is among n draws.
+    The choice uses the true window, so its error says whether one of n draws is right.
 
     Args:
       real: ``(N, L, C)``.

@@ -1,4 +1,4 @@
-"""Correlations within and across channels: the correlational score and the autocorrelation's."""
+"""Correlations across channels and over time, and how far synthetic windows are from real ones."""
 
 import numpy as np
 
@@ -23,7 +23,7 @@ def cross_correlation(windows: np.ndarray) -> np.ndarray:
 def correlational_score(real: np.ndarray, synthetic: np.ndarray, *, seed: int) -> float:
     """Σ |ρ_real − ρ_synthetic| over the lower triangle of the correlation matrices, over 10.
 
-    On 1000 random windows a side, as published: their sampling error is most of the floor. After
+    On 1000 random windows per side, as published; their sampling error is most of the floor. After
     Liao et al., "Conditional Sig-Wasserstein GANs for Time Series Generation", 2020.
 
     Args:
@@ -43,7 +43,7 @@ def autocorrelation(windows: np.ndarray) -> np.ndarray:
     """Returns the autocorrelation ``(L, C)`` at lags 0…L−1, pooled over ``windows (N, L, C)``.
 
     Deviations are from the channel's mean over all windows, so that a level which lasts a whole
-    window counts as correlation. Each lag is averaged over the pairs it has.
+    window counts as correlation. Each lag is averaged over its pairs of steps.
     """
     length = windows.shape[1]
     centred = windows - windows.mean(axis=(0, 1), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Discriminative score: how well a small recurrent classifier tells real from synthetic windows."""
+"""Discriminative score: accuracy of a small recurrent classifier of real and synthetic windows."""
 
 import jax
 import jax.numpy as jnp
@@ -45,8 +45,8 @@ def discriminative_score(
 ) -> float:
     """|accuracy − ½| of a GRU classifier on the fifth of the windows it was not trained on.
 
-    Hidden width max(1, C // 2), batches of 128 a side, Adam at 1e-3. 0 is indistinguishable, ½ is
-    always told apart. After Yoon et al., "Time-series Generative Adversarial Networks", 2019.
+    Hidden width max(1, C // 2), batches of 128 per side, Adam at 1e-3. 0 is indistinguishable, ½ is
+    always recognised. After Yoon et al., "Time-series Generative Adversarial Networks", 2019.
 
     Args:
       real: ``(N, L, C)``, scaled to [0, 1].

@@ -1,5 +1,6 @@
-"""Which windows meet in a comparison: the score's, the floor's and the ceiling's pairs."""
+"""Which windows are compared: the two sides of a score, of its floor and of its ceiling."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ def prepare(
     real: np.ndarray,
     synthetic: np.ndarray,
     held_out: np.ndarray | None = None,
-    names: list[str] | None = None,
+    names: Sequence[str] | None = None,
 ) -> Windows:
     """Checks, scales and orders the windows ``(N, L, C)`` of one evaluation.
 
@@ -40,14 +41,16 @@ def prepare(
     real = check_windows("real", real, LEAST)
     scale = fit_scale(real, names)
     sets = []
-    for name, windows in (("synthetic", synthetic), ("held-out", held_out)):
+    for name, windows in (("synthetic", synthetic), ("held_out", held_out)):
         if windows is not None:
             windows = check_windows(name, windows, LEAST)
             check_alike(name, windows, real)
             windows = canonical(scale.apply(windows))
         sets.append(windows)
     if real.shape[1] < 2:
-        raise PacodiError("windows of a single step have no time in them; at least 2 are needed")
+        raise PacodiError(
+            "windows of a single step have no time structure; at least 2 steps are needed"
+        )
     return Windows(canonical(scale.apply(real)), sets[0], sets[1], scale)  # type: ignore[arg-type]
 
 
@@ -58,10 +61,10 @@ def _pick(windows: np.ndarray, seed: int, stream: int, start: int, count: int) -
 
 
 def own(synthetic: np.ndarray, seed: int, size: int) -> np.ndarray:
-    """The synthetic windows that a seed judges: its own, as long as there are enough of them.
+    """The synthetic windows that a seed judges: disjoint between seeds while there are enough.
 
-    Seeds that judge the same windows agree on the luck of that draw, and an interval over them
-    leaves it out. Once all windows have had their turn, they are shuffled again.
+    Seeds that judge the same windows share sampling error, which an interval over seeds then
+    leaves out. Once all windows have been used, they are shuffled again.
     """
     again, place = divmod(seed, len(synthetic) // size)
     shuffled = np.random.default_rng(1 + again).permutation(len(synthetic))
@@ -70,10 +73,10 @@ def own(synthetic: np.ndarray, seed: int, size: int) -> np.ndarray:
 
 
 def count(windows: Windows, split: str, role: str, limit: int, halves: bool) -> int:
-    """How many windows a side a comparison has.
+    """How many windows each side of a comparison has.
 
-    Score and ceiling have what both files can give, up to ``limit``; a floor within the real
-    windows can have no more than half of them.
+    Score and ceiling have as many as both sets hold, up to ``limit``; a floor within the real
+    windows has at most half of them.
     """
     size = min(limit, len(windows.real), len(windows.synthetic))
     if windows.held_out is not None and split == "held_out":
@@ -92,12 +95,12 @@ def pair(
     Args:
       windows: from ``prepare``.
       metric: decides the size and the ceiling's copy.
-      split: ``"train"`` or ``"held_out"``: which real windows are the yardstick.
+      split: ``"train"`` or ``"held_out"``: which real windows are the reference.
       role: ``"score"``; ``"floor"``: train against other train windows, or held-out against
         train windows, which is what a perfect generator of train would score;
-        ``"ceiling"``: against a copy with everything destroyed.
+        ``"ceiling"``: against a destroyed copy (``Metric.worst``).
       seed: of the choice.
-      limit: at most so many windows a side.
+      limit: the most windows per side.
     """
     size = count(windows, split, role, limit, metric.halves)
     if split == "held_out":

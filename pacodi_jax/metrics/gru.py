@@ -5,7 +5,7 @@ A gated recurrent unit in its usual form, gates r, z and candidate n:
   r = σ(W_r x + U_r h + b),  z = σ(W_z x + U_z h + b),
   n = tanh(W_n x + b + r ⊙ (U_n h + b')),  h ← (1 − z) ⊙ n + z ⊙ h.
 
-Arrays carry the batch last: with three hidden units a row of the batch is what fills a vector
+Arrays carry the batch last: with as few as three hidden units only the batch fills a vector
 register, and training is several times faster than with features last.
 """
 
@@ -23,10 +23,10 @@ LEARNING_RATE = 1e-3
 def init(seed: int, inputs: int, hidden: int) -> Params:
     """Returns weights uniform on ±1/√hidden: a cell and a linear readout to one number.
 
-    They are the very weights that PyTorch draws for this seed (its Mersenne Twister, 24 bits a
-    number, its order of parameters). A classifier of three units is at the mercy of its first
-    weights: over 24 of them one pair scored from 0.02 to 0.21. This way a seed means the same
-    here as in evaluations written for PyTorch.
+    They are the weights that PyTorch draws for this seed (its Mersenne Twister, 24 bits per
+    number, its order of parameters). A classifier of three units depends strongly on its initial
+    weights: over 24 of them one pair scored from 0.02 to 0.21. A seed thus means the same here
+    as in evaluations written for PyTorch.
     """
     shapes = {
         "input": (3, hidden, inputs),

@@ -2,7 +2,7 @@
 
 import functools
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -55,9 +55,9 @@ def check_alike(name: str, windows: np.ndarray, real: np.ndarray) -> None:
 
 
 def canonical(windows: np.ndarray) -> np.ndarray:
-    """Returns ``windows`` in an order set by their contents alone, as good as random.
+    """Returns ``windows`` in the order of a hash of their contents.
 
-    So a score cannot depend on the order of the file: the same rows go to train and test.
+    A score then does not depend on the order of the file: the same windows go to train and test.
     """
     rows = np.ascontiguousarray(windows).reshape(len(windows), -1)
     digests = [hashlib.blake2b(row.tobytes(), digest_size=8).digest() for row in rows]
@@ -89,17 +89,17 @@ def checked(
 
 
 class Scale(NamedTuple):
-    """The affine map that takes the real windows to [0, 1], one a channel."""
+    """The affine map, per channel, that takes the real windows to [0, 1]."""
 
     low: np.ndarray
     span: np.ndarray
 
     def apply(self, windows: np.ndarray) -> np.ndarray:
-        """Scales ``windows (N, L, C)``; others than the real ones may leave [0, 1]."""
+        """Scales ``windows (N, L, C)``; only the real ones are sure to lie in [0, 1]."""
         return ((windows - self.low) / self.span).astype(np.float32)
 
 
-def fit_scale(real: np.ndarray, names: list[str] | None = None) -> Scale:
+def fit_scale(real: np.ndarray, names: Sequence[str] | None = None) -> Scale:
     """Returns the min–max scale of ``real (N, L, C)``.
 
     Args:
@@ -111,10 +111,10 @@ def fit_scale(real: np.ndarray, names: list[str] | None = None) -> Scale:
     """
     low = real.min(axis=(0, 1)).astype(np.float64)
     span = real.max(axis=(0, 1)).astype(np.float64) - low
-    for channel in np.flatnonzero(span <= 0):
+    for channel in map(int, np.flatnonzero(span <= 0)):
         name = names[channel] if names else channel
         raise PacodiError(
             f"channel {name} of the real windows is constant ({low[channel]:g}); "
-            "leave it out of both files: there is nothing to score"
+            "leave it out of all sets: there is nothing to score"
         )
     return Scale(low, span)

@@ -4,6 +4,7 @@ import numpy as np
 
 from pacodi_jax.metrics import draws, neighbours
 from pacodi_jax.metrics.registry import Metric
+from pacodi_jax.metrics.results import Memorisation
 
 NAME = "nearest_neighbour_v1"
 REFERENCE_LIMIT = 20_000
@@ -39,10 +40,10 @@ def metric(windows: draws.Windows) -> Metric:
 def sides(
     windows: draws.Windows, metric: Metric, split: str, role: str, seed: int, limit: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The yardstick (held-out windows, or else train) and the windows in question.
+    """The reference windows (held-out, or else train) and the windows whose distance is compared.
 
-    Those are synthetic, unseen (floor) or copied (ceiling). Without held-out windows, unseen are
-    the real windows of one half, looked for in the other.
+    The latter are synthetic (score), unseen (floor) or copied from train (ceiling). Without
+    held-out windows, the floor compares one half of the real windows with the other.
     """
     del split
     size = draws.count(windows, "train", role, limit, metric.halves)
@@ -66,23 +67,22 @@ def audit(
     held_out: np.ndarray | None,
     *,
     limit: int = 3000,
-) -> dict[str, float]:
+) -> Memorisation:
     """Median distances to the nearest training window, of synthetic and of real windows.
 
     Windows cut with stride 1 overlap, so a training window's nearest neighbour is itself one step
-    later. The yardstick is therefore its nearest neighbour at least L steps away, in the whole
-    series: a generator that copies stays below it.
+    later. The reference is therefore its nearest neighbour at least L steps away, in the whole
+    series: windows that are copied lie nearer.
 
     Args:
       train: ``(N, L, C)``, what the generator saw.
       starts: ``(N,)``, the row at which each of them begins.
       synthetic: ``(M, L, C)``.
       held_out: ``(H, L, C)``, real windows it did not see, or ``None``.
-      limit: at most so many windows of each kind are looked up, evenly spread.
+      limit: at most this many windows of each kind are looked up, evenly spread.
 
     Returns:
-      Medians ``synthetic``, ``train_apart`` and, if there are any, ``held_out``, of root mean
-      squared distances after min–max scaling by train; and ``ratio``, the first over the second.
+      Medians of root mean squared distances after min–max scaling by train.
     """
     low, high = train.min(axis=(0, 1)), train.max(axis=(0, 1))
     span = np.where(high > low, high - low, 1.0)
@@ -93,14 +93,14 @@ def audit(
 
     chosen, seen = spread(synthetic), spread(train)
     places, length = (starts[seen], starts), train.shape[1]
-    medians = {
-        "synthetic": np.median(neighbours.nearest(synthetic[chosen], train)[0]),
-        "train_apart": np.median(
-            neighbours.nearest(train[seen], train, places=places, apart=length)[0]
-        ),
-    }
+    own = _median(neighbours.nearest(synthetic[chosen], train))
+    apart = _median(neighbours.nearest(train[seen], train, places=places, apart=length))
+    unseen = None
     if held_out is not None:
-        unseen = ((held_out - low) / span)[spread(held_out)]
-        medians["held_out"] = np.median(neighbours.nearest(unseen, train)[0])
-    found = {name: float(value) for name, value in medians.items()}
-    return found | {"ratio": found["synthetic"] / max(found["train_apart"], 1e-12)}
+        unseen = _median(neighbours.nearest(((held_out - low) / span)[spread(held_out)], train))
+    return Memorisation(own, apart, unseen, own / max(apart, 1e-12))
+
+
+def _median(found: tuple[np.ndarray, np.ndarray]) -> float:
+    """The median of the distances that :func:`neighbours.nearest` found."""
+    return float(np.median(found[0]))

@@ -1,4 +1,4 @@
-"""How the trained metrics divide windows and draw batches, all from one NumPy generator."""
+"""Train and test parts and minibatches of the trained metrics, from one NumPy generator."""
 
 import numpy as np
 

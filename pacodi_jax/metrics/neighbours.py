@@ -14,8 +14,8 @@ class NearestNeighbour(NamedTuple):
     """How far synthetic windows stay from the training windows.
 
     Attributes:
-      ratio: median distance of synthetic windows over that of held-out ones: near 1 as new as
-        unseen data, near 0 copied.
+      ratio: median distance of synthetic windows over that of held-out ones: near 1 for unseen
+        data, near 0 for copies.
       copied: share of synthetic windows nearer to training than 95 % of held-out windows are;
         0.05 is expected of unseen data.
       distance: of each synthetic window to its nearest training window, ``(M,)``.
@@ -54,8 +54,8 @@ def nearest(
       windows: ``(N, L, C)``.
       others: ``(M, L, C)``.
       k: which neighbour, from 1.
-      places: ``(N,)`` and ``(M,)``, where the windows lie, if some pairs shall not count.
-      apart: how far apart two places must be for their windows to count as neighbours.
+      places: ``(N,)`` and ``(M,)``, the positions of the windows, if close pairs are left out.
+      apart: the least distance between the positions of two neighbours.
 
     Returns:
       Root mean squared distance ``(N,)`` and the neighbour's row ``(N,)``.
@@ -88,8 +88,8 @@ def nearest_neighbour(
       train: ``(N, L, C)``, what the generator saw.
       synthetic: ``(M, L, C)``.
       held_out: ``(H, L, C)``, real windows it did not see. Without them the training windows'
-        distances to one another stand in; where windows overlap these are small, and only plain
-        copies are found out.
+        distances to one another stand in; where windows overlap these are small, and only exact
+        copies are found.
     """
     distance, row = nearest(synthetic, train)
     if held_out is None:

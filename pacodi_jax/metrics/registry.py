@@ -10,6 +10,7 @@ from pacodi_jax.metrics import correlation, neighbours, spectra, surrogates, tra
 from pacodi_jax.metrics.discriminative import discriminative_score
 from pacodi_jax.metrics.frechet import frechet_distance
 from pacodi_jax.metrics.predictive import predictive_score
+from pacodi_jax.metrics.results import Method
 from pacodi_jax.metrics.strong import strong_discriminative_score
 
 SEEDS = (0, 1, 2, 3, 4)
@@ -20,7 +21,7 @@ class Budget(NamedTuple):
 
     Attributes:
       seeds: one complete run of every score each.
-      windows: at most so many a side.
+      windows: the most that each side has.
       encoder_steps: of TS2Vec; None for the release's rule (600, or 200 for little data).
       discriminative_steps: of the recurrent classifier.
       predictive_steps: of the recurrent forecaster.
@@ -44,9 +45,9 @@ class Metric(NamedTuple):
       about: one sentence on what it sees.
       group: ``"paper"`` for the four published ones, else ``"beyond"``.
       better: ``"lower"`` or ``"higher"``, or ``"one"`` where 1 is best.
-      halves: scored on half the windows a side, so that the floor (one half of the real windows
-        against the other) is measured at the very same size, and so that the spread over seeds
-        is that of the whole sample's score.
+      halves: scored on half of the windows per side. The floor (one half of the real windows
+        against the other) then has the same size, and the spread over seeds estimates the
+        sampling error of the whole.
       worst: makes from real windows the copy on which the ceiling is measured.
       score: ``(real, synthetic, seed) -> float``.
     """
@@ -127,14 +128,14 @@ def further_metrics(budget: Budget) -> tuple[Metric, ...]:
         entry(
             "wasserstein_v1",
             "Wasserstein (values)",
-            "How far each channel's distribution of values is off.",
+            "Wasserstein distance between the values of each channel.",
             worst=_noise,
             score=_seeded(transport.wasserstein),
         ),
         entry(
             "sliced_wasserstein_v1",
             "Wasserstein (windows)",
-            "How far whole windows are off along random directions.",
+            "Wasserstein distance between whole windows along random directions.",
             worst=_noise,
             score=_seeded(transport.sliced_wasserstein),
         ),
@@ -153,38 +154,41 @@ def further_metrics(budget: Budget) -> tuple[Metric, ...]:
         entry(
             "phase_coherence_v1",
             "Phase coherence",
-            "How phases hang together across frequencies and channels; blind to power.",
+            "Difference in how phases are coupled across frequencies and channels; blind to power.",
             score=_seeded(spectra.phase_coherence_distance),
         ),
         entry(
             "density_v1",
             "Density",
-            "How deep in real neighbourhoods synthetic windows lie.",
+            "How many real neighbourhoods a synthetic window lies in; 1 for real windows.",
             better="higher",
             score=_seeded(neighbours.density),
         ),
         entry(
             "coverage_v1",
             "Coverage",
-            "Share of real windows with a synthetic one near them.",
+            "Share of real windows with a synthetic window in their neighbourhood.",
             better="higher",
             score=_seeded(neighbours.coverage),
         ),
     )
 
 
-def settings(budget: Budget, windows: np.ndarray) -> dict[str, object]:
-    """All that decides the numbers beside the windows, for the record."""
+def method(budget: Budget, windows: np.ndarray) -> Method:
+    """All that decides the numbers beside the windows, for the record.
+
+    Args:
+      budget: what was spent.
+      windows: ``(N, L, C)``, on which the encoder was trained.
+    """
     steps = budget.encoder_steps or ts2vec.default_steps(windows)
-    return {
-        **budget._asdict(),
-        "seeds": list(budget.seeds),
-        "encoder_steps": steps,
-        "encoder": f"TS2Vec, hidden {ts2vec.HIDDEN}, depth {ts2vec.DEPTH}, "
+    return Method(
+        **budget._replace(encoder_steps=steps)._asdict(),
+        encoder=f"TS2Vec, hidden {ts2vec.HIDDEN}, depth {ts2vec.DEPTH}, "
         f"{ts2vec.DIMENSIONS} dimensions, batch {ts2vec.BATCH}, AdamW {ts2vec.LEARNING_RATE}",
-        "correlational_windows": correlation.WINDOWS,
-        "projections": transport.PROJECTIONS,
-        "neighbours": neighbours.NEIGHBOURS,
-        "scale": "min-max by the real windows, per channel",
-        "interval": "mean over seeds ± Student's t at 95 %",
-    }
+        correlational_windows=correlation.WINDOWS,
+        projections=transport.PROJECTIONS,
+        neighbours=neighbours.NEIGHBOURS,
+        scale="min-max by the real windows, per channel",
+        interval="mean over seeds ± Student's t at 95 %",
+    )

@@ -1,10 +1,10 @@
-"""Spectra of real and synthetic windows: their power, and how their phases hang together."""
+"""Spectra of real and synthetic windows: their power, and the coupling of their phases."""
 
 import numpy as np
 
 from pacodi_jax.metrics.inputs import checked
 
-#: Power below this share of a channel's total counts as this share: rounding, not signal.
+#: Power is clipped from below at this share of a channel's total, where it is rounding error.
 POWER_FLOOR = 1e-8
 
 
@@ -43,7 +43,7 @@ def _phasors(windows: np.ndarray) -> np.ndarray:
 
 
 def phase_coherence(windows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How phases of ``windows (N, L, C)`` agree across bins and across channels.
+    """How phases of ``windows (N, L, C)`` are coupled across bins and across channels.
 
     With φ the phase of a bin, both are second moments of the quadratures (cos φ, sin φ), so they
     hold the coupling between a window's real and imaginary parts as well as within each.
@@ -65,7 +65,7 @@ def phase_coherence_distance(real: np.ndarray, synthetic: np.ndarray, *, seed: i
     """Mean |difference| of the phase coherences, half across bins and half across channels.
 
     Blind to power, so it sees what spectra and autocorrelations cannot: a phase-randomised copy
-    has the same power and no coherence. 0 is best; a few tenths is as bad as it gets.
+    has the same power and no coherence. 0 is best; the worst values are a few tenths.
 
     Args:
       real: ``(N, L, C)``.

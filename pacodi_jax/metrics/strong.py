@@ -1,4 +1,4 @@
-"""A stronger discriminator: a small transformer, which no phase-shuffled copy gets past."""
+"""A stronger discriminator: a small transformer, which recognises phase-randomised copies."""
 
 import flax.linen as nn
 import jax
@@ -23,7 +23,7 @@ DROPOUT = 0.1
 
 
 def patches(windows: Array) -> Array:
-    """Cuts windows ``(B, L, C)`` and their steps' differences into at most 32 tokens a window."""
+    """Cuts windows ``(B, L, C)`` and their steps' differences into at most 32 tokens each."""
     steps = jnp.diff(windows, axis=1, prepend=windows[:, :1])
     features = jnp.concatenate([windows, steps], axis=-1)
     batch, length, width = features.shape
@@ -33,7 +33,7 @@ def patches(windows: Array) -> Array:
 
 
 class Classifier(nn.Module):
-    """Pre-norm transformer over tokens ``(B, T, F)``, averaged into one logit a window."""
+    """Pre-norm transformer over tokens ``(B, T, F)``, averaged into one logit per window."""
 
     @nn.compact
     def __call__(self, tokens: Array, train: bool) -> Array:
@@ -92,9 +92,8 @@ def strong_discriminative_score(
 ) -> float:
     """|accuracy − ½| of a small transformer on the fifth of the windows it was not trained on.
 
-    Width 32, two blocks, four heads, values and differences as input, batches of 32 a side,
-    AdamW with a cosine rate. The recurrent score's C // 2 units hardly see order in time; these
-    do.
+    Width 32, two blocks, four heads, values and differences as input, batches of 32 per side,
+    AdamW with a cosine rate. Unlike the recurrent score's C // 2 units, it sees order in time.
 
     Args:
       real: ``(N, L, C)``.

@@ -1,4 +1,4 @@
-"""Bad copies on purpose: what a score must notice, and what its ceiling is measured on."""
+"""Destroyed copies of windows: what a score must notice, and what its ceiling is measured on."""
 
 import numpy as np
 
@@ -6,12 +6,12 @@ import numpy as np
 def phase_randomised(windows: np.ndarray, *, seed: int, shared: bool = False) -> np.ndarray:
     """Returns windows ``(N, L, C)`` with the same power in each bin and random phases.
 
-    Means, periodograms and circular autocorrelations of every window stay; shape does not.
+    Means, periodograms and circular autocorrelations of every window stay; its shape does not.
 
     Args:
       windows: ``(N, L, C)``.
       seed: of the phases.
-      shared: turn all channels of a bin by one angle, which keeps the cross spectra too.
+      shared: rotate all channels of a bin by one angle, which keeps the cross spectra too.
     """
     rng = np.random.default_rng(seed)
     count, length, channels = windows.shape
@@ -26,9 +26,9 @@ def phase_randomised(windows: np.ndarray, *, seed: int, shared: bool = False) ->
 
 
 def shuffled(windows: np.ndarray, *, seed: int) -> np.ndarray:
-    """Returns windows ``(N, L, C)`` with each channel's values dealt out anew over all of them.
+    """Returns windows ``(N, L, C)`` with each channel's values permuted over all windows and steps.
 
-    Every channel's values stay, and nothing else does.
+    The distribution of each channel's values stays; every dependence is destroyed.
     """
     rng = np.random.default_rng(seed)
     columns = windows.reshape(-1, windows.shape[-1])

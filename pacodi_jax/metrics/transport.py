@@ -1,4 +1,4 @@
-"""Wasserstein distances: of each channel's values, and of random projections of whole windows."""
+"""Wasserstein distances of each channel's values and of random projections of whole windows."""
 
 import numpy as np
 import scipy.stats
@@ -53,7 +53,7 @@ def sliced_wasserstein(real: np.ndarray, synthetic: np.ndarray, *, seed: int) ->
     size = real.shape[1] * real.shape[2]
     directions = rng.standard_normal((size, PROJECTIONS))
     directions /= np.linalg.norm(directions, axis=0)
-    shadows = [
+    projected = [
         np.asarray(w, np.float64).reshape(len(w), -1) @ directions for w in (real, synthetic)
     ]
-    return float(_sorted_distance(*shadows).mean())
+    return float(_sorted_distance(*projected).mean())

@@ -1,14 +1,14 @@
-"""TS2Vec, the encoder behind Context-FID: dilated convolutions trained by contrast of crops.
+"""TS2Vec, the encoder of Context-FID: dilated convolutions trained by contrast of crops.
 
-Two overlapping crops of a window, each half masked, must agree where they overlap: with the same
-step of the same window against other steps (temporal contrast) and against other windows
-(instance contrast), at every scale of a max-pooling pyramid. The weights that encode are the
-plain average over training. After Yue et al., "TS2Vec: Towards Universal Representation of Time
+Two overlapping crops of a window, each half masked, are encoded. Where they overlap, a step of one
+must match the same step of the other, against other steps (temporal contrast) and against other
+windows (instance contrast), at every scale of a max-pooling pyramid. The weights that encode are
+the plain average over training. After Yue et al., "TS2Vec: Towards Universal Representation of Time
 Series", AAAI 2022, with the settings of its release.
 
-Crops vary in length, programs must not. A crop here keeps its place in a buffer of the window's
-length and everything outside it is set to zero before each convolution, which is what zero
-padding at the crop's ends does: the numbers are those of the cropped window, compiled once.
+Crops vary in length, but compiled shapes are fixed. A crop here keeps its place in a buffer of the
+window's length, and everything outside it is set to zero before each convolution. This equals zero
+padding at the crop's ends, so the numbers are those of the cropped window.
 """
 
 from typing import Any, NamedTuple
@@ -31,14 +31,14 @@ LEARNING_RATE = 1e-3
 WEIGHT_DECAY = 0.01
 DROPOUT = 0.1
 ENCODE_CHUNK = 256
-#: Numbers in the training windows up to which the release trains for the shorter time.
+#: Training windows with at most this many values are trained for fewer steps, as in the release.
 SMALL = 100_000
 
 
 class Crops(NamedTuple):
     """Two crops, [outer_left, right) and [left, outer_right); both show [left, right).
 
-    ``offset (batch,)`` shifts each window under them. Of many steps, one row a step.
+    ``offset (batch,)`` shifts each window under them. Crops of many steps have one row per step.
     """
 
     outer_left: Any
@@ -74,8 +74,8 @@ def _init_block(rng: np.random.Generator, *stack: int, taps: int, width: int) ->
 def init(rng: np.random.Generator, length: int, channels: int) -> Params:
     """Returns fresh weights, uniform on ±1/√fan_in, for windows ``(length, channels)``.
 
-    A convolution whose dilation reaches past the window only ever meets its centre tap; the outer
-    taps would multiply zeros and are left out. So blocks come in two stacks, near and far.
+    Where the dilation is longer than the window, the outer taps of a convolution multiply zeros and
+    are left out. So there are two stacks of blocks, near and far.
     """
     near = sum(2**i < length for i in range(DEPTH))
     taps = KERNEL if length > 2**DEPTH else 1
@@ -158,7 +158,7 @@ def hierarchical_loss(first: Array, second: Array, size: Array) -> Array:
     """The contrastive loss of two views over the max-pooling pyramid.
 
     Args:
-      first: ``(B, T, F)``, what both views show at its start.
+      first: ``(B, T, F)``; its first ``size`` steps are those that both views show.
       second: ``(B, T, F)``, the same.
       size: scalar, how many of the T steps both views show; at least 2.
 
@@ -197,9 +197,9 @@ def _loss(params: Params, key: Key, windows: Array, crops: Crops) -> Array:
     first = (place >= crops.outer_left) & (place < crops.right)
     second = (place >= crops.left) & (place < crops.outer_right)
     inside = jnp.repeat(jnp.stack([first, second]), batch, axis=0)
-    luck = jax.random.uniform(key, (2 * batch, length, 1 + DIMENSIONS))
-    views = apply(params, jnp.tile(shifted, (2, 1, 1)), luck[..., 0] < 0.5, inside)
-    views *= (luck[..., 1:] >= DROPOUT) / (1 - DROPOUT)
+    draws = jax.random.uniform(key, (2 * batch, length, 1 + DIMENSIONS))
+    views = apply(params, jnp.tile(shifted, (2, 1, 1)), draws[..., 0] < 0.5, inside)
+    views *= (draws[..., 1:] >= DROPOUT) / (1 - DROPOUT)
     views = views[:, jnp.minimum(place + crops.left, length - 1)]
     return hierarchical_loss(views[:batch], views[batch:], crops.right - crops.left)
 
@@ -212,8 +212,8 @@ def _train(key: Key, params: Params, windows: Array, order: Array, crops: Crops)
     def step(carry: tuple, inputs: tuple) -> tuple:
         params, moments, average = carry
         number, rows, crops = inputs
-        luck = jax.random.fold_in(key, number)
-        grads = jax.grad(_loss)(params, luck, windows[rows], crops)
+        step_key = jax.random.fold_in(key, number)
+        grads = jax.grad(_loss)(params, step_key, windows[rows], crops)
         updates, moments = optimiser.update(grads, moments, params)
         params = optax.apply_updates(params, updates)
         average = optax.incremental_update(params, average, 1.0 / (number + 2.0))
@@ -253,7 +253,7 @@ def _encode(params: Params, windows: Array) -> Array:
 
 
 def encode(params: Params, windows: np.ndarray) -> np.ndarray:
-    """Returns one representation a window, ``(N, 320)``: the maximum over all steps."""
+    """Returns one representation per window, ``(N, 320)``: the maximum over all steps."""
     size = min(ENCODE_CHUNK, len(windows))
     pad = -len(windows) % size
     rows = jnp.asarray(np.concatenate([windows, windows[:pad]]), jnp.float32)

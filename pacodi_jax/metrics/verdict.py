@@ -1,30 +1,46 @@
 """From numbers to words: where a score lies between floor and ceiling, and what that means."""
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import scipy.stats
 
-#: Upper ends of the position between floor (0) and ceiling (1) that the words stand for.
+from pacodi_jax.metrics.results import Memorisation, Panel
+from pacodi_jax.metrics.score import Estimate, Score
+
+#: The word for each range of the position between floor (0) and ceiling (1), by its upper end.
 WORDS = ((0.05, "close to real"), (0.25, "visibly different"), (0.8, "clearly different"))
 FLOOR = "at the floor"
 UNCLEAR = "unclear, add seeds"
 BLIND = "cannot tell on this data"
 WORST = "no better than shuffled or noise"
+COPIES, NOT_COPIED = "copies training windows", "not copied"
+#: Windows whose distance to train is below this share of the reference's are called copies.
 COPIED = 0.5
 SIGNIFICANCE = 0.01
 
 
-def _loss(entry: dict[str, Any], values: list[float]) -> np.ndarray:
-    """``values`` as something to be small, whatever the score's direction."""
-    array = np.asarray(values, np.float64)
-    if entry["better"] == "one":
+class Judgement(NamedTuple):
+    """What floor and ceiling say of a score; see :class:`pacodi_jax.metrics.score.Score`."""
+
+    position: float
+    above_floor: bool
+    word: str
+
+
+def _loss(better: str, estimate: Estimate) -> np.ndarray:
+    """The values of an estimate, turned so that lower is better."""
+    assert estimate.values is not None, "a judgement needs the values per seed"
+    array = np.asarray(estimate.values, np.float64)
+    if better == "one":
         return np.abs(np.log(np.maximum(array, 1e-9)))
-    return -array if entry["better"] == "higher" else array
+    return -array if better == "higher" else array
 
 
 def _differs(score: np.ndarray, floor: np.ndarray) -> bool:
-    """Whether seeds put the score above the floor: one-sided Welch test at 1 %."""
+    """Whether the score lies above the floor: one-sided Welch test over seeds at 1 %."""
     gap = score.mean() - floor.mean()
     parts = [np.var(v, ddof=1) / len(v) if len(v) > 1 else 0.0 for v in (score, floor)]
     error = sum(parts)
@@ -34,101 +50,110 @@ def _differs(score: np.ndarray, floor: np.ndarray) -> bool:
     return bool(scipy.stats.t.sf(gap / np.sqrt(error), freedom) < SIGNIFICANCE)
 
 
-def judge_score(entry: dict[str, Any]) -> dict[str, Any]:
-    """Returns ``position``, ``above_floor`` and ``word`` for one score's record.
+def judge_score(better: str, measured: Estimate, floor: Estimate, ceiling: Estimate) -> Judgement:
+    """Places a score between its floor and its ceiling.
 
-    ``position`` is 0 at the floor and 1 at the ceiling, clipped. ``above_floor`` says whether
-    the seeds tell the score from the floor.
+    Args:
+      better: ``"lower"``, ``"higher"`` or ``"one"``.
+      measured: the synthetic windows' score.
+      floor: the score of other real windows.
+      ceiling: the score of a destroyed copy.
+
+    Returns:
+      The position, clipped to [0, 1]; whether the score differs from the floor; and its word.
     """
-    score, floor, ceiling = (
-        _loss(entry, part["values"]) for part in (entry, entry["floor"], entry["ceiling"])
-    )
-    room = ceiling.mean() - floor.mean()
-    position = float(np.clip((score.mean() - floor.mean()) / room, 0, 1)) if room > 0 else 0.0
-    above = _differs(score, floor)
+    score, low, high = (_loss(better, part) for part in (measured, floor, ceiling))
+    room = high.mean() - low.mean()
+    position = float(np.clip((score.mean() - low.mean()) / room, 0, 1)) if room > 0 else 0.0
+    above = _differs(score, low)
     reached = next((word for end, word in WORDS if position <= end), WORST)
     word = reached if above else FLOOR if position <= WORDS[0][0] else UNCLEAR
-    if not _differs(ceiling, floor):
+    if not _differs(high, low):
         word = BLIND
-    if entry["better"] == "one":
-        value = float(np.mean(entry["values"]))
-        word = "copies training windows" if value < COPIED else "not copied"
-    return {"position": position, "above_floor": above, "word": word}
+    if better == "one":
+        word = COPIES if measured.value < COPIED else NOT_COPIED
+    return Judgement(position, above, word)
 
 
-def verdict(scores: list[dict[str, Any]], held_out: bool) -> list[str]:
-    """Returns the verdict in sentences, the most important first."""
-    plain = [s for s in scores if s["split"] == "train" and s["better"] != "one"]
-    off = sorted((s for s in plain if s["above_floor"]), key=lambda s: -s["position"])
-    lines = [_headline(plain, off)]
+def sentences(
+    scores: Sequence[Score], held_out: bool, memorisation: Memorisation | None = None
+) -> tuple[str, ...]:
+    """Returns the verdict in sentences, the most important first.
+
+    Args:
+      scores: of one evaluation.
+      held_out: whether there were held-out windows.
+      memorisation: distances to the training series, if they were measured.
+    """
+    plain = [s for s in scores if s.split == "train" and not s.is_memorisation]
+    off = sorted((s for s in plain if s.above_floor), key=lambda s: -_position(s))
+    lines = [_headline(len(plain), off)]
+    if plain and len(plain[0].measured.values or ()) < 2:
+        lines.append("One seed only: a difference from the floor may be chance. Run several.")
     if off:
-        worst = ", ".join(f"{s['title']} ({s['word']})" for s in off[:3])
+        worst = ", ".join(f"{s.label} ({s.word})" for s in off[:3])
         lines.append(f"Furthest from real: {worst}.")
-    fine = [s["title"] for s in plain if s["word"] == FLOOR]
+    fine = [s.label for s in plain if s.word == FLOOR]
     if fine and off:
         lines.append(f"As good as other real windows: {', '.join(fine)}.")
-    if plain and len(plain[0]["values"]) < 2:
-        lines.insert(1, "One seed only: a difference from the floor may be chance. Run several.")
-    lines += _copying(scores, held_out)
-    if held_out:
-        lines += _shift(scores)
-    return lines
+    lines += _copying(scores, held_out, memorisation)
+    return (*lines, *_shift(scores))
 
 
-def _headline(plain: list[dict[str, Any]], off: list[dict[str, Any]]) -> str:
+def _position(score: Score) -> float:
+    assert score.position is not None, "the sentences need the position of every score"
+    return score.position
+
+
+def _headline(count: int, off: list[Score]) -> str:
     if not off:
-        return "No score tells these synthetic windows from real ones."
-    verb = "tells" if len(off) == 1 else "tell"
-    told = f"{len(off)} of {len(plain)} scores {verb} them from real ones"
-    if off[0]["position"] > WORDS[1][0]:
+        return "No score distinguishes these synthetic windows from real ones."
+    verb = "distinguishes" if len(off) == 1 else "distinguish"
+    found = f"{len(off)} of {count} scores {verb} them"
+    if _position(off[0]) > WORDS[1][0]:
         easily = "easily" if len(off) == 1 else "some of them easily"
-        return f"These windows can be told from real ones: {told}, {easily}."
-    if off[0]["position"] > WORDS[0][0]:
-        return f"These windows are near the real ones, with visible differences: {told}."
-    return f"These windows are close to real: {told}, but barely."
+        return f"These windows differ from real ones: {found}, {easily}."
+    if _position(off[0]) > WORDS[0][0]:
+        return f"These windows are near the real ones, with visible differences: {found}."
+    return f"These windows are close to real: {found}, but barely."
 
 
-def _copying(scores: list[dict[str, Any]], held_out: bool) -> list[str]:
-    found = [s for s in scores if s["better"] == "one"]
-    if not found:
+def _copying(
+    scores: Sequence[Score], held_out: bool, memorisation: Memorisation | None
+) -> list[str]:
+    found = [s for s in scores if s.is_memorisation]
+    if memorisation is not None:
+        ratio, other = memorisation.ratio, "of training windows at least L steps apart"
+    elif found:
+        ratio = found[0].value
+        other = "of held-out windows" if held_out else "between training windows themselves"
+    else:
         return []
-    value = found[0]["value"]
-    other = "of held-out windows" if held_out else "between training windows themselves"
-    size = f"their distance to the nearest training window is {value:.2f} times that {other}"
-    if value < COPIED:
+    size = f"their distance to the nearest training window is {ratio:.2f} times that {other}"
+    if ratio < COPIED:
         return [f"Copying: {size}. The generator repeats its training data."]
     return [f"No sign of copying: {size}."]
 
 
-def settle(panel: dict[str, Any], audit: dict[str, float]) -> dict[str, Any]:
-    """Returns the panel with what the audit knows of copying.
+def settle(panel: Panel, memorisation: Memorisation) -> Panel:
+    """Returns the panel with its verdict on copying taken from the distances within train.
 
-    Data that drift put held-out windows far from train, and then all that resembles train looks
-    copied beside them. Training windows at least L steps apart are the fairer yardstick.
+    Where the data drift, held-out windows are far from train, and everything that resembles train
+    looks copied beside them. Training windows at least L steps apart are the fairer reference.
 
     Args:
       panel: from ``score_panel``.
-      audit: from :func:`pacodi_jax.metrics.memorisation.audit`.
+      memorisation: from :func:`pacodi_jax.metrics.memorisation.audit`.
     """
-    copied = audit["ratio"] < COPIED
-    told = (
-        f"{'Copying' if copied else 'No sign of copying'}: their distance to the nearest training "
-        f"window is {audit['ratio']:.2f} times that of training windows at least L steps apart."
-    )
-    lines = [told if "opying: " in line else line for line in panel["verdict"]]
-    word = "copies training windows" if copied else "not copied"
-    scores = [s | {"word": word} if s["better"] == "one" else s for s in panel["scores"]]
-    return panel | {"verdict": lines, "scores": scores, "memorisation": audit}
+    word = COPIES if memorisation.ratio < COPIED else NOT_COPIED
+    scores = tuple(replace(s, word=word) if s.is_memorisation else s for s in panel.scores)
+    held_out = panel.data is not None and panel.data.held_out is not None
+    lines = sentences(scores, held_out, memorisation)
+    return replace(panel, scores=scores, verdict=lines, memorisation=memorisation)
 
 
-def _shift(scores: list[dict[str, Any]]) -> list[str]:
-    """Says so where train looks much better than held-out."""
-    by_split = {(s["name"], s["split"]): s for s in scores}
-    worse = [
-        s["title"]
-        for (name, split), s in by_split.items()
-        if split == "held_out" and s["above_floor"] and not by_split[name, "train"]["above_floor"]
-    ]
-    if not worse:
-        return []
-    return [f"Fine on train but not on held-out windows: {', '.join(worse)}."]
+def _shift(scores: Sequence[Score]) -> list[str]:
+    """Names the scores that are at the floor on train but above it on held-out windows."""
+    fine = {s.name for s in scores if s.split == "train" and not s.above_floor}
+    worse = [s.label for s in scores if s.split == "held_out" and s.above_floor and s.name in fine]
+    return [f"Fine on train but not on held-out windows: {', '.join(worse)}."] if worse else []

@@ -1,4 +1,4 @@
-"""The picture of what the networks cost beside a temporal one."""
+"""The picture of the networks' cost relative to a temporal one."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-#: The line of each interaction, in colours that are distinct to all eyes (Okabe–Ito).
+#: The colour of each interaction, safe for colour blindness (Okabe–Ito).
 COLOURS = {"iso_flops": "#0072b2", "paper": "#d55e00", "time": "#009e73"}
 PANELS = {
     "total_ratio": "operations",
@@ -18,7 +18,7 @@ PANELS = {
 
 
 def lines(table: list[dict[str, Any]], key: str) -> dict[str, dict[int, float]]:
-    """Returns ``key`` by length for each interaction of ``table``; if all agree, one line."""
+    """Returns ``key`` by length for each interaction of ``table``; one line if all are equal."""
     by_model: dict[str, dict[int, float]] = {}
     for row in table:
         if row["model"] in COLOURS:
@@ -44,7 +44,7 @@ def _draw_panel(axis: Axes, table: list[dict[str, Any]], key: str) -> None:
 
 
 def draw(table: list[dict[str, Any]], path: Path) -> None:
-    """Draws each model's cost over the temporal one's against the length."""
+    """Draws each model's cost, divided by the temporal one's, against the length."""
     keys = [key for key in PANELS if key in table[0]]
     figure = Figure(figsize=(4.0 * len(keys), 3.2), layout="constrained")
     FigureCanvasAgg(figure)

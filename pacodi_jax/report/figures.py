@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-# Stand-ins that are swapped for the page's own colours once the picture is drawn.
+# Placeholders, replaced by the page's own colours once the picture is drawn.
 INK, REAL, SYNTHETIC, THIRD = "#010203", "#010204", "#010205", "#010206"
 _SWAP = {
     INK: "currentColor",
@@ -53,7 +53,7 @@ def to_svg(figure: Figure, description: str) -> str:
     """Returns the figure as an inline SVG whose alternative text is ``description``."""
     stream = io.StringIO()
     with matplotlib.rc_context(_STYLE), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph")  # the browser has fonts that this machine lacks
+        warnings.filterwarnings("ignore", "Glyph")  # the browser draws the text
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
     text = stream.getvalue()
     text = text[text.index("<svg") :]
@@ -61,8 +61,8 @@ def to_svg(figure: Figure, description: str) -> str:
     text = re.sub(
         r'(<svg[^>]*?) width="[^"]*" height="[^"]*"|(<svg[^>]*?) height="[^"]*"', r"\1\2", text
     )
-    for stand_in, colour in _SWAP.items():
-        text = text.replace(stand_in, colour)
+    for placeholder, colour in _SWAP.items():
+        text = text.replace(placeholder, colour)
     prefix = f"f{zlib.crc32(text.encode()):08x}"
     text = re.sub(r'id="([^"]+)"', rf'id="{prefix}\1"', text)
     text = re.sub(r'(url\(#|href="#)', rf"\1{prefix}", text)
@@ -95,7 +95,7 @@ def scatter(real: np.ndarray, synthetic: np.ndarray, name: str) -> Figure:
 
 
 def curves(real: np.ndarray, synthetic: np.ndarray, title: str, labels: tuple[str, str]) -> Figure:
-    """One channel's curve ``(n,)``, real drawn through and synthetic dashed."""
+    """One channel's curve ``(n,)``, real solid and synthetic dashed."""
     figure, axes = canvas(height=2.4)
     axes[0, 0].plot(real, color=REAL, linewidth=1.8)
     axes[0, 0].plot(synthetic, color=SYNTHETIC, linestyle="--", linewidth=1.8)
@@ -114,7 +114,7 @@ def windows(real: np.ndarray, synthetic: np.ndarray, title: str) -> Figure:
 
 
 def matrix(values: np.ndarray, title: str, names: list[str]) -> Figure:
-    """A correlation matrix ``(C, C)``: purple negative, orange positive, numbers if they fit."""
+    """A correlation matrix ``(C, C)``: purple negative, orange positive, numbers if few."""
     figure, axes = canvas(height=3.4)
     axis = axes[0, 0]
     image = axis.imshow(values, cmap="PuOr_r", vmin=-1, vmax=1)
@@ -136,13 +136,13 @@ def matrix(values: np.ndarray, title: str, names: list[str]) -> Figure:
         axis.set_xticks(range(len(names)), names, rotation=60, ha="right", fontsize=8)
         axis.set_yticks(range(len(names)), names, fontsize=8)
     axis.set_title(title)
-    with matplotlib.rc_context(_STYLE):  # its own axes take the page's ink too
+    with matplotlib.rc_context(_STYLE):  # the colour bar takes the page's ink too
         figure.colorbar(image, ax=axis, shrink=0.8)
     return figure
 
 
 def neighbours(synthetic: np.ndarray, train: np.ndarray, title: str) -> Figure:
-    """One synthetic window ``(L, C)`` over its nearest training window, in three channels."""
+    """A synthetic window ``(L, C)`` and its nearest training window, up to three channels."""
     shown = min(3, synthetic.shape[1])
     figure, axes = canvas(shown, 1, height=0.8 + 0.9 * shown, sharex=True)
     for channel in range(shown):

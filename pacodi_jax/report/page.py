@@ -1,62 +1,72 @@
 """The report as one self-contained HTML page."""
 
-import math
 from html import escape
-from typing import Any
 
+from pacodi_jax.metrics.results import Panel, Side
+from pacodi_jax.metrics.score import Estimate, Score
+from pacodi_jax.metrics.verdict import BLIND
+from pacodi_jax.report.numbers import number
 from pacodi_jax.report.sections import Section
 from pacodi_jax.report.style import CSS
+from pacodi_jax.report.tables import SPLITS
 
-GROUPS = {"paper": "The paper's four", "beyond": "Beyond the paper"}
-SPLITS = {"train": "against the real windows", "held_out": "against held-out windows"}
+GROUPS = {"paper": "The paper's four scores", "beyond": "Further scores"}
 KEY = '<p class="key"><span><b></b> real</span><span><b class="s"></b> synthetic</span></p>'
 ARROWS = {"lower": "lower is better", "higher": "higher is better", "one": "1 is best"}
+#: The settings' names for people.
+SETTINGS = {
+    "seeds": "Seeds",
+    "windows": "Windows per side, at most",
+    "encoder_steps": "Training steps of the encoder",
+    "discriminative_steps": "Training steps of the recurrent classifier",
+    "predictive_steps": "Training steps of the forecaster",
+    "strong_steps": "Training steps of the transformer",
+    "encoder": "Encoder",
+    "correlational_windows": "Windows per side of the correlational score",
+    "projections": "Random directions of the sliced Wasserstein distance",
+    "neighbours": "Neighbours of density and coverage",
+    "scale": "Scale",
+    "interval": "Interval",
+}
 
 
-def number(value: float) -> str:
-    """Three significant digits without powers of ten; what is below 0.00005 is 0."""
-    if abs(value) >= 1000:
-        return f"{value:,.0f}"
+def _spread(estimate: Estimate) -> str:
+    return f'{number(estimate.value)} <span class="pm">± {number(estimate.half_width)}</span>'
+
+
+def _track(score: Score) -> str:
+    """The bar from floor to ceiling; none where these are not ends of a scale."""
+    if score.is_memorisation or score.position is None or score.word == BLIND:
+        return "–"
+    share = f"{100 * score.position:.0f}"
     return (
-        "0" if abs(value) < 5e-5 else f"{value:.{max(0, 2 - math.floor(math.log10(abs(value))))}f}"
-    )
-
-
-def _spread(part: dict[str, Any]) -> str:
-    half = (part["interval"][1] - part["interval"][0]) / 2
-    return f'{number(part["value"])} <span class="pm">± {number(half)}</span>'
-
-
-def _row(score: dict[str, Any]) -> str:
-    share = f"{100 * score['position']:.0f}"
-    track = (
         f'<span class="track" aria-hidden="true"><i style="width:{share}%"></i></span>'
         f'<span class="share">{share} %</span>'
-        if score["better"] != "one"
-        else "–"
     )
-    words = f'<td class="word">{escape(score["word"])}</td><td>{track}</td>'
+
+
+def _row(score: Score) -> str:
     return (
-        f'<tr><th scope="row">{escape(score["title"])}<code>{escape(score["name"])}, '
-        f"{ARROWS[score['better']]}</code></th>{words}"
-        f"<td>{_spread(score)}</td><td>{_spread(score['floor'])}</td>"
-        f"<td>{_spread(score['ceiling'])}</td></tr>"
+        f'<tr><th scope="row">{escape(score.label)}<code>{escape(score.name)}, '
+        f'{ARROWS[score.better]}</code></th><td class="word">{escape(score.word)}</td>'
+        f"<td>{_track(score)}</td><td>{_spread(score.measured)}</td>"
+        f"<td>{_spread(score.floor)}</td><td>{_spread(score.ceiling)}</td></tr>"
     )
 
 
-def _table(scores: list[dict[str, Any]], split: str, protocol: str) -> str:
+def _table(panel: Panel, split: str) -> str:
     body = ""
     for group, title in GROUPS.items():
-        rows = [_row(s) for s in scores if s["split"] == split and s["group"] == group]
+        rows = [_row(score) for score in panel.of(split) if score.group == group]
         if rows:
             head = f'<th class="left" colspan="6" scope="rowgroup">{title}</th>'
             body += f'<tbody><tr class="group">{head}</tr>{"".join(rows)}</tbody>'
     label = f"Scores {SPLITS[split]}"
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-label="{label}"><table>'
-        f"<caption><span>{label}, protocol {escape(protocol)}: mean over seeds ± half of the "
-        "95\N{NO-BREAK SPACE}% interval. The bar runs from floor (0\N{NO-BREAK SPACE}%) to ceiling "
-        "(100\N{NO-BREAK SPACE}%).</span></caption><thead><tr>"
+        f"<caption><span>{label}, protocol {escape(panel.protocol)}: mean over seeds ± half of "
+        "the 95\N{NO-BREAK SPACE}% interval. The bar runs from floor (0\N{NO-BREAK SPACE}%) to "
+        "ceiling (100\N{NO-BREAK SPACE}%).</span></caption><thead><tr>"
         '<th class="left" scope="col">Score</th><th class="left" scope="col">In words</th>'
         '<th scope="col">Floor to ceiling</th><th scope="col">Value</th>'
         '<th scope="col">Floor</th><th scope="col">Ceiling</th>'
@@ -76,54 +86,74 @@ def _section(section: Section) -> str:
     )
 
 
-def _method(panel: dict[str, Any]) -> str:
-    facts: dict[str, object] = {"Protocol": panel["protocol"]}
-    for side in ("real", "synthetic", "held_out"):
-        data = panel["data"][side]
-        if data is not None:
-            facts[side.replace("_", "-").capitalize()] = (
-                f"{data['windows']:,} windows of {data['length']} steps and {data['channels']} "
-                f"channels, fingerprint {data['fingerprint']}"
-            )
-    facts |= {k.replace("_", " ").capitalize(): v for k, v in panel["settings"].items()}
-    facts["Time"] = f"{panel['seconds']} s"
-    items = "".join(f"<dt>{escape(k)}</dt><dd>{escape(str(v))}</dd>" for k, v in facts.items())
-    seen = {s["name"]: s for s in panel["scores"]}.values()
-    abouts = "".join(f"<dt>{escape(s['title'])}</dt><dd>{escape(s['about'])}</dd>" for s in seen)
+def _size(side: Side) -> str:
+    return f"{side.windows:,} windows of {side.length} steps and {side.channels} channels"
+
+
+def _definitions(items: dict[str, object]) -> str:
+    pairs = (f"<dt>{escape(k)}</dt><dd>{escape(str(v))}</dd>" for k, v in items.items())
+    return f"<dl>{''.join(pairs)}</dl>"
+
+
+def _facts(panel: Panel) -> dict[str, object]:
+    """What was compared and how, by the names that the page gives to it."""
+    facts: dict[str, object] = {"Protocol": panel.protocol}
+    if panel.data is not None:
+        sides = {"Real": panel.data.real, "Synthetic": panel.data.synthetic}
+        if panel.data.held_out is not None:
+            sides["Held-out"] = panel.data.held_out
+        facts |= {k: f"{_size(side)}, fingerprint {side.fingerprint}" for k, side in sides.items()}
+    settings = panel.settings.record() | {"seeds": ", ".join(map(str, panel.settings.seeds))}
+    facts |= {SETTINGS[key]: value for key, value in settings.items()}
+    return facts if panel.seconds is None else facts | {"Time": f"{panel.seconds} s"}
+
+
+def _method(panel: Panel) -> str:
+    abouts: dict[str, object] = {score.label: score.about or "" for score in panel.scores}
     return (
         "<section><h2>How it was measured</h2>"
-        "<p><strong>Floor</strong>: real windows against other real windows, or, in the held-out "
-        "table, held-out against real ones: what a perfect generator would score. "
-        "<strong>Ceiling</strong>: real windows against a copy whose values are dealt out anew "
-        "(or against noise, for the Wasserstein distances). For the distance to training the "
-        "ceiling is a plain copy. A score is at the floor when a one-sided Welch test "
-        "over seeds does not tell it from the floor at 1 %.</p>"
-        f"<h3>What each score sees</h3><dl>{abouts}</dl><h3>Settings</h3><dl>{items}</dl></section>"
+        "<p><strong>Floor</strong>: the score of real windows against other real windows; in the "
+        "held-out table, of held-out windows against real ones. A copy of the real windows would "
+        "score about this. <strong>Ceiling</strong>: the score of real windows against a copy "
+        "whose values are permuted over all windows and steps; for the Wasserstein distances, "
+        "against uniform noise; for the distance to training, of exact copies. A score is at the "
+        "floor if a one-sided Welch test over seeds does not separate the two at 1 %. It is "
+        "unclear if they are not separated but their means are far apart; more seeds decide. It "
+        "cannot tell if the test does not even separate the ceiling from the floor.</p>"
+        f"<h3>What each score measures</h3>{_definitions(abouts)}"
+        f"<h3>Settings</h3>{_definitions(_facts(panel))}</section>"
     )
 
 
-def page(title: str, panel: dict[str, Any], sections: list[Section]) -> str:
+def _meta(panel: Panel) -> str:
+    """Sizes and protocol, under the title."""
+    size = ""
+    if panel.data is not None:
+        count = (
+            f"{panel.data.synthetic.windows:,} synthetic against {panel.data.real.windows:,} real"
+        )
+        shape = f"{panel.data.real.length} steps and {panel.data.real.channels} channels"
+        size = f'<p class="meta">{count} windows of {shape}</p>'
+    return f'{size}<p class="meta">Protocol: <strong>{escape(panel.protocol)}</strong></p>'
+
+
+def page(title: str, panel: Panel, sections: list[Section]) -> str:
     """Returns the whole page: verdict, tables, pictures, method."""
-    lines = "".join(f"<p>{escape(line)}</p>" for line in panel["verdict"])
-    splits = [s for s in SPLITS if any(score["split"] == s for score in panel["scores"])]
+    lines = "".join(f"<p>{escape(line)}</p>" for line in panel.verdict or ())
     tables = "".join(
-        f"<h2>Scores {SPLITS[s]}</h2>{_table(panel['scores'], s, panel['protocol'])}"
-        for s in splits
+        f"<h2>Scores {caption}</h2>{_table(panel, split)}"
+        for split, caption in SPLITS.items()
+        if panel.of(split)
     )
-    real, synthetic = panel["data"]["real"], panel["data"]["synthetic"]
-    told = any(s["above_floor"] for s in panel["scores"])
+    warn = " warn" if any(score.above_floor for score in panel.scores) else ""
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<title>{escape(title)}</title><style>{CSS}</style></head><body>"
         '<a class="skip" href="#scores">Skip to the scores</a>'
-        f"<header><h1>{escape(title)}</h1>"
-        f'<p class="meta">{synthetic["windows"]:,} synthetic against {real["windows"]:,} real '
-        f"windows of {real['length']} steps and {real['channels']} channels</p>"
-        f'<p class="meta">Protocol: <strong>{escape(panel["protocol"])}</strong></p></header><main>'
-        f'<div class="verdict{" warn" if told else ""}" role="region" aria-label="Verdict">'
-        f'{lines}</div><div id="scores">{tables}</div>'
-        f"{''.join(_section(s) for s in sections)}{_method(panel)}</main>"
-        "<footer>Made by pacodi_jax. The same numbers are in scores.json and scores.csv."
-        "</footer></body></html>"
+        f"<header><h1>{escape(title)}</h1>{_meta(panel)}</header><main>"
+        f'<div class="verdict{warn}" role="region" aria-label="Verdict">{lines}</div>'
+        f'<div id="scores">{tables}</div>'
+        f"{''.join(_section(section) for section in sections)}{_method(panel)}</main>"
+        "<footer>Made by pacodi_jax.</footer></body></html>"
     )

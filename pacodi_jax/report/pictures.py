@@ -1,7 +1,6 @@
 """Pictures of a run: windows side by side and the loss curve. Arrays in, files out."""
 
 import json
-import os
 import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
@@ -12,15 +11,17 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-REAL, SYNTHETIC = "#0072b2", "#d55e00"  # Okabe–Ito blue and vermilion: distinct to all eyes
+from pacodi_jax import files
+
+REAL, SYNTHETIC = "#0072b2", "#d55e00"  # Okabe–Ito blue and vermilion, safe for colour blindness
 _ROWS = 4
 _LINES = 24
-_COLUMNS = range(150, 10, -5)  # characters a line of a title, from the most
+_COLUMNS = range(150, 10, -5)  # characters per line of a title, widest first
 
 
 @contextmanager
 def _any_language() -> Iterator[None]:
-    """Draws a box for a letter that the font does not have, without a word about it."""
+    """Draws a box for a letter that the font lacks, without a warning."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         yield
@@ -28,11 +29,8 @@ def _any_language() -> Iterator[None]:
 
 def _save(figure: Figure, path: Path) -> Path:
     FigureCanvasAgg(figure)
-    temporary = path.with_name(f".{path.name}.part")
     with _any_language():
-        figure.savefig(temporary, format="png", dpi=130)
-    os.replace(temporary, path)
-    return path
+        return files.write(path, lambda place: figure.savefig(place, format="png", dpi=130))
 
 
 def _set_title(figure: Figure, title: str) -> None:
@@ -64,9 +62,8 @@ def windows(
       channels: C names; the first four are drawn.
       path: of the PNG.
       real: ``(M, L, C)`` in the user's units.
-      real_title: above these.
-      title: above all, for example the label of a protocol that leaks, or the text that was asked
-        for; broken into lines.
+      real_title: heading of the real windows.
+      title: of the whole figure, broken into lines: a protocol that leaks, or the requested text.
     """
     sides = [("synthetic", synthetic, SYNTHETIC)]
     if real is not None:

@@ -1,32 +1,42 @@
-"""A progress bar for long work; plain lines where the output is no terminal."""
+"""A progress bar for long work, in a terminal or a notebook; plain lines anywhere else."""
 
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
-from tqdm import tqdm
+from tqdm import TqdmWarning
 
 #: Seconds between two plain lines.
 _PLAIN_EVERY = 15.0
+
+
+def _bar_class() -> Any:
+    """The widget in a notebook that can show one, else the bar of a terminal."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TqdmWarning)  # a notebook without widgets gets plain text
+        from tqdm.auto import tqdm
+    return tqdm
 
 
 @contextmanager
 def progress_bar(
     what: str = "scoring", unit: str = "score"
 ) -> Iterator[Callable[[int, int, str], None]]:
-    """Gives the ``progress`` function that ``score_panel`` calls with (done, in all, label)."""
-    live, told = sys.stderr.isatty(), time.monotonic()
-    with tqdm(desc=what, unit=unit, disable=not live) as bar:
+    """Gives the ``progress`` function that ``score_panel`` calls with (done, total, label)."""
+    live, printed = sys.stderr.isatty() or "ipykernel" in sys.modules, time.monotonic()
+    with _bar_class()(desc=what, unit=unit, disable=not live) as bar:
 
         def progress(done: int, total: int, label: str) -> None:
-            nonlocal told
+            nonlocal printed
             if live:
                 bar.total = total
                 bar.set_postfix_str(label.split("/")[0])
                 bar.update(done - bar.n)
-            elif time.monotonic() - told >= _PLAIN_EVERY:
-                told = time.monotonic()
+            elif time.monotonic() - printed >= _PLAIN_EVERY:
+                printed = time.monotonic()
                 print(f"{what}: {done} of {total}", file=sys.stderr, flush=True)
 
         yield progress

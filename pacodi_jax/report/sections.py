@@ -25,7 +25,7 @@ class Picture(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A heading, a sentence and its pictures; ``key`` explains the two colours above them."""
+    """A heading, a sentence and its pictures; with ``key``, a legend of the two colours."""
 
     title: str
     text: str
@@ -34,18 +34,35 @@ class Section(NamedTuple):
 
 
 def _shown(names: list[str]) -> str:
-    """Says so where not every channel is drawn."""
-    return f" The first {CHANNELS} of {len(names)} channels." if len(names) > CHANNELS else ""
+    """A sentence if not every channel is drawn."""
+    return (
+        f" Shown are the first {CHANNELS} of {len(names)} channels."
+        if len(names) > CHANNELS
+        else ""
+    )
 
 
 def _apart(first: np.ndarray, second: np.ndarray, unit: str, where: str) -> str:
-    """The largest difference of two curves, in words, for those who do not see the picture."""
+    """The largest difference of two curves, in words, for screen readers."""
     gap = np.abs(first - second)
-    return f"at most {gap.max():.2g}{unit} apart, at {where} {gap.argmax()}"
+    return f"largest difference {gap.max():.2g}{unit}, at {where} {gap.argmax()}"
 
 
 def _picture(figure: object, caption: str) -> Picture:
     return Picture(figures.to_svg(figure, caption), caption)  # type: ignore[arg-type]
+
+
+def _maps(flat: list[np.ndarray], seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Two maps to the plane, ``(2n, 2)``, of real and synthetic rows ``(n, D)``: PCA and t-SNE."""
+    size, width = flat[0].shape
+    parts = min(30, size, width)
+    projection = PCA(parts, random_state=seed).fit(flat[0])
+    reduced = np.concatenate([projection.transform(rows) for rows in flat])
+    if parts < 2:
+        return reduced.repeat(2, 1), reduced.repeat(2, 1)
+    # Barnes-Hut needs four neighbours and a perplexity below the number of points.
+    tsne = TSNE(2, perplexity=min(30.0, size / 2), init="pca", random_state=seed)
+    return reduced[:, :2], tsne.fit_transform(reduced)
 
 
 def clouds(real: np.ndarray, synthetic: np.ndarray, seed: int) -> Section:
@@ -56,25 +73,19 @@ def clouds(real: np.ndarray, synthetic: np.ndarray, seed: int) -> Section:
     flat = [
         scale.apply(w[rng.permutation(len(w))[:size]]).reshape(size, -1) for w in (real, synthetic)
     ]
-    parts = min(30, size, flat[0].shape[1])
-    projection = PCA(parts, random_state=seed).fit(flat[0])
-    reduced = np.concatenate([projection.transform(f) for f in flat])
-    # Barnes-Hut needs four neighbours and a perplexity below the number of points.
-    tsne = TSNE(2, perplexity=min(30.0, size / 2), init="pca", random_state=seed)
-    mapped = tsne.fit_transform(reduced[:, : max(2, parts)]) if parts > 1 else reduced.repeat(2, 1)
-    flat_pca = reduced[:, :2] if parts > 1 else reduced.repeat(2, 1)
+    components, mapped = _maps(flat, seed)
     return Section(
         "Distribution",
-        f"{size} windows of each side. Where the clouds do not overlap, windows are missing "
-        "(discs without crosses) or made up (crosses without discs).",
+        f"{size} real (discs) and {size} synthetic (crosses) windows. Discs without crosses are "
+        "real windows that are missed; crosses without discs are unlike any real window.",
         [
             _picture(
                 figures.density(scale.apply(real), scale.apply(synthetic)),
-                "Density of all values, channels scaled to [0, 1] by the real windows.",
+                "Density of all values, each channel scaled to [0, 1] by the real windows.",
             ),
             _picture(
-                figures.scatter(flat_pca[:size], flat_pca[size:], "component"),
-                "Principal components of whole windows, fitted on real ones.",
+                figures.scatter(components[:size], components[size:], "component"),
+                "First two principal components of whole windows, fitted on the real ones.",
             ),
             _picture(
                 figures.scatter(mapped[:size], mapped[size:], "t-SNE"),
@@ -90,12 +101,12 @@ def examples(real: np.ndarray, synthetic: np.ndarray, names: list[str], seed: in
     chosen = [w[rng.permutation(len(w))[:SHOWN]] for w in (real, synthetic)]
     return Section(
         "Windows side by side",
-        f"{SHOWN} windows of each side, chosen at random, in the units of the files."
+        f"{SHOWN} real and {SHOWN} synthetic windows, chosen at random, in the units of the data."
         + _shown(names),
         [
             _picture(
                 figures.windows(chosen[0][..., c], chosen[1][..., c], name),
-                f"{name}: real left, synthetic right, on one scale.",
+                f"{name}: real on the left, synthetic on the right, on the same scale.",
             )
             for c, name in enumerate(names[:CHANNELS])
         ],
@@ -107,7 +118,7 @@ def spectra(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> Sectio
     levels = [10 * np.log10(power_spectrum(w) + 1e-12) for w in (real, synthetic)]
     return Section(
         "Power spectra",
-        "Bin 0 is the spread of window levels; the last bin is the fastest oscillation."
+        "Bin 0 holds the variance of window means; the last bin is the highest frequency."
         + _shown(names),
         [
             _picture(
@@ -125,7 +136,8 @@ def autocorrelations(real: np.ndarray, synthetic: np.ndarray, names: list[str]) 
     values = [autocorrelation(w) for w in (real, synthetic)]
     return Section(
         "Autocorrelation",
-        "Around each channel's overall mean, so that lasting levels count." + _shown(names),
+        "Relative to each channel's overall mean: a level that lasts a whole window counts as "
+        "correlation." + _shown(names),
         [
             _picture(
                 figures.curves(values[0][:, c], values[1][:, c], name, ("lag", "correlation")),
@@ -143,10 +155,12 @@ def correlations(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> S
     shown = (("real", first), ("synthetic", second), ("synthetic − real", second - first))
     gap = np.abs(second - first)
     row, column = np.unravel_index(gap.argmax(), gap.shape)
-    largest = f" They differ most, by {gap.max():.2f}, for {names[column]} and {names[row]}."
+    largest = (
+        f" The largest difference is {gap.max():.2f}, between {names[column]} and {names[row]}."
+    )
     return Section(
         "Cross-correlation",
-        "Correlation of channels at the same step, over all windows: orange is positive, purple "
+        "Correlation of channels at the same step, over all windows; orange is positive, purple "
         "negative." + (largest if len(names) > 1 else ""),
         [
             _picture(figures.matrix(m, title, names), f"Correlation matrix: {title}.")
@@ -157,20 +171,20 @@ def correlations(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> S
 
 
 def neighbour_pairs(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> Section:
-    """The synthetic windows nearest to training windows, each over its neighbour."""
+    """The synthetic windows nearest to training windows, each with its neighbour."""
     scale = fit_scale(real)
     found = nearest_neighbour(scale.apply(real), scale.apply(synthetic), scale.apply(real[:1]))
     rows = np.argsort(found.distance)[:3]
     shown = ", ".join(names[:3])
     return Section(
         "Nearest pairs",
-        "The synthetic windows (dashed) that come nearest to a training window (drawn through). "
-        "If these coincide, the generator copies.",
+        "The synthetic windows (dashed) that are nearest to a real window (solid). If the lines "
+        "coincide, the generator copies.",
         [
             _picture(
                 figures.neighbours(synthetic[row], real[found.row[row]], f"{shown}"),
-                f"Synthetic window and its nearest training window, {found.distance[row]:.3f} "
-                f"apart per value on the scale of [0, 1]; channels {shown}.",
+                f"A synthetic window and its nearest real window. Root mean squared difference "
+                f"{found.distance[row]:.3f}, channels scaled to [0, 1]. Shown: {shown}.",
             )
             for row in rows
         ],

@@ -123,18 +123,18 @@ def test_density_and_coverage_are_one_for_real_and_zero_far_away():
     assert metrics.coverage(real, np.repeat(other[:1], 50, 0), seed=0) < 0.1
 
 
-def test_the_audit_tells_copies_from_new_windows_where_windows_overlap():
+def test_the_audit_separates_copies_from_new_windows_where_windows_overlap():
     rng = np.random.default_rng(0)
     series = np.cumsum(rng.normal(size=(700, 2)), axis=0)
     starts = np.arange(400)
     train = series[starts[:, None] + np.arange(16)]
     held_out = series[np.arange(450, 684)[:, None] + np.arange(16)]
     copied = audit(train, starts, train[::2] + 1e-6, held_out)
-    assert copied["ratio"] < 1e-3
+    assert copied.ratio < 1e-3
     span = (train.max((0, 1)) - train.min((0, 1))) ** 2
     apart = [
         np.sqrt(((train[i] - train[np.abs(starts - i) >= 16]) ** 2 / span).mean((1, 2)).min())
         for i in range(400)
     ]
-    assert copied["train_apart"] == pytest.approx(np.median(apart), rel=1e-5)
-    assert copied["held_out"] > copied["train_apart"]
+    assert copied.train_apart == pytest.approx(np.median(apart), rel=1e-5)
+    assert copied.held_out > copied.train_apart

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,8 +7,10 @@ import pytest
 from pacodi_jax.metrics import cache as caches
 from pacodi_jax.metrics import memorisation, surrogates, ts2vec
 from pacodi_jax.metrics.draws import prepare
-from pacodi_jax.metrics.panel import _bounds_key, score_panel, summarise
-from pacodi_jax.metrics.verdict import judge_score, settle, verdict
+from pacodi_jax.metrics.panel import _bounds_key, score_panel
+from pacodi_jax.metrics.results import Memorisation
+from pacodi_jax.metrics.score import Estimate, Score, summarise
+from pacodi_jax.metrics.verdict import judge_score, sentences, settle
 from tests.metrics.windows import SMALL, waves
 
 
@@ -23,22 +26,22 @@ def fair(kept):
 
 
 def _by_name(panel, split="train"):
-    return {s["name"]: s for s in panel["scores"] if s["split"] == split}
+    return {score.name: score for score in panel.of(split)}
 
 
 TRAINED = ("context_fid_v1", "discriminative_v1", "predictive_v1", "strong_discriminative_v1")
 
 
 def test_other_real_windows_score_at_the_floor(fair):
-    """Scores without training see 100 of 200 windows, and by luck anything; so they get 2000."""
+    """On 100 of 200 windows the sampling error of untrained scores is large; they get 2000."""
     untrained = [name for name in _by_name(fair) if name not in TRAINED]
     windows = waves(4000), waves(2000, seed=1), waves(2000, seed=2)
     many = score_panel(*windows, budget=SMALL._replace(windows=2000), only=untrained)
     for split in ("train", "held_out"):
         trained = {name: _by_name(fair, split)[name] for name in TRAINED}
         for name, score in (trained | _by_name(many, split)).items():
-            assert score["position"] < 0.12, (split, name)
-    assert "tell" in fair["verdict"][0]
+            assert score.position < 0.12, (split, name)
+    assert "distinguish" in fair.verdict[0]
 
 
 def test_shuffled_windows_score_near_the_ceiling_and_floors_come_from_the_cache(
@@ -55,19 +58,19 @@ def test_shuffled_windows_score_near_the_ceiling_and_floors_come_from_the_cache(
         *("context_fid_v1", "correlational_v1", "strong_discriminative_v1"),
         *("autocorrelation_v1", "power_spectrum_v1", "density_v1", "coverage_v1"),
     ):
-        assert ours[name]["position"] > 0.8, name
-        assert ours[name]["above_floor"], name
-        assert ours[name]["floor"] == _by_name(fair)[name]["floor"]
-    assert "can be told" in panel["verdict"][0]
+        assert ours[name].position > 0.8, name
+        assert ours[name].above_floor, name
+        assert ours[name].floor == _by_name(fair)[name].floor
+    assert panel.verdict[0].startswith("These windows differ from real ones")
 
 
 def test_copies_are_called_copies(kept):
     panel = score_panel(waves(400), waves(400)[:200], waves(200, seed=2), budget=SMALL, cache=kept)
-    assert _by_name(panel)["nearest_neighbour_v1"]["word"] == "copies training windows"
-    assert any(line.startswith("Copying") for line in panel["verdict"])
+    assert _by_name(panel)["nearest_neighbour_v1"].word == "copies training windows"
+    assert any(line.startswith("Copying") for line in panel.verdict)
 
 
-def test_without_held_out_windows_the_yardstick_is_train_itself():
+def test_without_held_out_windows_the_reference_is_train_itself():
     windows = prepare(waves(400), waves(200, seed=1))
     metric = memorisation.metric(windows)
     ratios = {
@@ -80,7 +83,7 @@ def test_without_held_out_windows_the_yardstick_is_train_itself():
 
 
 def test_record_is_json_with_all_that_a_reader_needs(fair):
-    record = json.loads(json.dumps(fair))
+    record = json.loads(fair.to_json())
     assert record["schema"] == 1
     assert record["settings"]["discriminative_steps"] == 400
     assert record["data"]["held_out"]["windows"] == 200
@@ -92,29 +95,30 @@ def test_record_is_json_with_all_that_a_reader_needs(fair):
 
 
 def test_interval_is_students():
-    assert summarise([1.0, 2.0, 3.0])["interval"] == pytest.approx([2 - 2.484, 2 + 2.484], abs=1e-3)
-    assert summarise([1.5])["interval"] == [1.5, 1.5]
+    assert summarise([1.0, 2.0, 3.0]).interval == pytest.approx((2 - 2.484, 2 + 2.484), abs=1e-3)
+    assert summarise([1.5]).interval == (1.5, 1.5)
 
 
 def test_a_score_within_the_seeds_spread_is_not_called_different():
-    def entry(values, floor, better="lower"):
-        return {
-            "better": better,
-            "values": values,
-            "floor": {"values": floor},
-            "ceiling": {"values": [1.0 if better == "lower" else 0.0] * 3},
-        }
+    def judged(values, floor, better="lower"):
+        ceiling = [1.0 if better == "lower" else 0.0] * 3
+        return judge_score(better, *map(summarise, (values, floor, ceiling)))
 
-    assert judge_score(entry([0.10, 0.11, 0.12], [0.10, 0.11, 0.12]))["word"] == "at the floor"
-    assert judge_score(entry([0.1, 0.2, 0.9], [0.1, 0.2, 0.15]))["word"] == "unclear, add seeds"
-    assert judge_score(entry([0.5, 0.51, 0.52], [0.1, 0.11, 0.12]))["word"] == "clearly different"
-    assert judge_score(entry([0.9, 0.91, 0.9], [0.9, 0.9, 0.91], "higher"))["position"] < 0.01
+    assert judged([0.10, 0.11, 0.12], [0.10, 0.11, 0.12]).word == "at the floor"
+    assert judged([0.1, 0.2, 0.9], [0.1, 0.2, 0.15]).word == "unclear, add seeds"
+    assert judged([0.5, 0.51, 0.52], [0.1, 0.11, 0.12]).word == "clearly different"
+    assert judged([0.9, 0.91, 0.9], [0.9, 0.9, 0.91], "higher").position < 0.01
+
+
+def _made(better, word, values=(0.3, 0.3), **judged):
+    """A score made up for the words about it."""
+    some = Estimate(0.0, (0.0, 0.0))
+    return Score("n", "train", better, summarise(values), some, some, word, "t", **judged)
 
 
 def test_one_seed_is_called_one_seed():
-    score = {"title": "t", "split": "train", "better": "lower", "values": [0.3], "word": "w"}
-    lines = verdict([score | {"above_floor": True, "position": 0.5}], held_out=False)
-    assert lines[0].endswith("1 of 1 scores tells them from real ones, easily.")
+    lines = sentences([_made("lower", "w", [0.3], above_floor=True, position=0.5)], held_out=False)
+    assert lines[0].endswith("1 of 1 scores distinguishes them, easily.")
     assert lines[1].startswith("One seed only")
 
 
@@ -130,11 +134,11 @@ def test_a_cache_that_cannot_be_written_costs_no_score(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
 
 
-def test_fingerprint_is_of_the_contents_not_of_the_order():
+def test_digest_is_of_the_contents_not_of_the_order():
     windows = waves(30)
-    assert caches.fingerprint(windows) == caches.fingerprint(windows[::-1])
-    assert caches.fingerprint(windows) != caches.fingerprint(windows[1:])
-    assert caches.fingerprint(windows) != caches.fingerprint(windows + 1e-6)
+    assert caches.digest(windows) == caches.digest(windows[::-1])
+    assert caches.digest(windows) != caches.digest(windows[1:])
+    assert caches.digest(windows) != caches.digest(windows + 1e-6)
 
 
 def test_damaged_cache_counts_as_empty(tmp_path):
@@ -155,16 +159,18 @@ def test_cached_encoder_comes_back_as_it_was(tmp_path):
     assert cache.encoder("k", ts2vec.init(np.random.default_rng(0), 16, 3)) is None
 
 
-def test_drift_is_not_taken_for_copying():
-    entry = {"better": "one", "word": "copies training windows"}
-    other = {"better": "lower", "word": "close to real"}
-    copying = "Copying: their distance to the nearest training window is 0.05 times that of …"
-    panel = {"verdict": ["These windows are close to real.", copying], "scores": [entry, other]}
-    apart = settle(panel, {"ratio": 1.02})
-    assert apart["verdict"][0] == panel["verdict"][0]
-    assert apart["verdict"][1].startswith("No sign of copying")
-    assert "1.02 times that of training windows at least L steps apart" in apart["verdict"][1]
-    assert [s["word"] for s in apart["scores"]] == ["not copied", "close to real"]
-    near = settle(panel, {"ratio": 0.2})
-    assert near["verdict"][1].startswith("Copying")
-    assert near["scores"][0]["word"] == "copies training windows"
+def test_drift_is_not_taken_for_copying(fair):
+    copied = _made("one", "copies training windows", [0.05] * 3)
+    close = _made("lower", "close to real", above_floor=True, position=0.01)
+    scores = (copied, close)
+    panel = replace(fair, scores=scores, verdict=sentences(scores, held_out=True))
+    assert "Copying: their distance to the nearest training window is 0.05" in panel.verdict[2]
+    apart = settle(panel, Memorisation(1.02, 1.0, None, 1.02))
+    assert apart.verdict[:2] == panel.verdict[:2]
+    assert apart.verdict[2].startswith("No sign of copying")
+    assert "1.02 times that of training windows at least L steps apart" in apart.verdict[2]
+    assert [s.word for s in apart.scores] == ["not copied", "close to real"]
+    assert json.loads(apart.to_json())["memorisation"]["ratio"] == 1.02
+    near = settle(panel, Memorisation(0.2, 1.0, None, 0.2))
+    assert near.verdict[2].startswith("Copying")
+    assert near.scores[0].word == "copies training windows"

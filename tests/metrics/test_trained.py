@@ -5,7 +5,7 @@ import pytest
 
 from pacodi_jax import metrics
 from pacodi_jax.metrics import draws, gru, memorisation, registry, ts2vec
-from pacodi_jax.metrics.panel import summarise
+from pacodi_jax.metrics.score import summarise
 from pacodi_jax.metrics.surrogates import phase_randomised
 from tests.metrics.windows import SMALL, etth1, sines, waves
 
@@ -88,7 +88,7 @@ def test_score_does_not_improve_as_noise_is_added(panel, name):
     assert means[-1] > means[0]
 
 
-def _told_apart(real, shared):
+def _recognised(real, shared):
     """What the panel says of a phase-randomised copy: coherence over the floor's, and the gap.
 
     Both scores must lie far outside the floor's interval: by more than the interval is wide.
@@ -103,22 +103,22 @@ def _told_apart(real, shared):
             pairs = [draws.pair(windows, scores[name], "train", role, s, 1000) for s in range(3)]
             values = [scores[name].score(*pair, seed) for seed, pair in enumerate(pairs)]
             found[role] = summarise(values)
-        low, high = found["floor"]["interval"]
-        assert found["score"]["interval"][0] > high + (high - low), (name, found)
-        means.append((found["score"]["value"], found["floor"]["value"]))
+        low, high = found["floor"].interval
+        assert found["score"].interval[0] > high + (high - low), (name, found)
+        means.append((found["score"].value, found["floor"].value))
     return means[0][0] / means[0][1], means[1][0] - means[1][1]
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_phase_randomised_sines_are_told_from_real_ones(shared):
-    ratio, gap = _told_apart(sines(2000, channels=7), shared)
+def test_phase_randomised_sines_are_recognised(shared):
+    ratio, gap = _recognised(sines(2000, channels=7), shared)
     assert ratio > 5
     assert gap > 0.3
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_phase_randomised_etth1_is_told_from_the_real_one(data_dir, shared):
-    ratio, gap = _told_apart(etth1(data_dir, 2000), shared)
+def test_phase_randomised_etth1_is_recognised(data_dir, shared):
+    ratio, gap = _recognised(etth1(data_dir, 2000), shared)
     assert ratio > 1.3
     assert gap > 0.1
 

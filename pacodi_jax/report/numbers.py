@@ -1,0 +1,19 @@
+"""Numbers as people read them."""
+
+import math
+
+from pacodi_jax.metrics.score import Estimate
+
+
+def number(value: float) -> str:
+    """Three significant digits without powers of ten; what is below 0.00005 is 0."""
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    if abs(value) < 5e-5:
+        return "0"
+    return f"{value:.{max(0, 2 - math.floor(math.log10(abs(value))))}f}"
+
+
+def plus_minus(estimate: Estimate) -> str:
+    """The mean ± half of its 95 % interval."""
+    return f"{number(estimate.value)} ± {number(estimate.half_width)}"

@@ -1,0 +1,67 @@
+"""The report: self-contained, escaped, whole or not at all."""
+
+import re
+
+import pytest
+
+from pacodi_jax import report
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.metrics import Panel
+from pacodi_jax.metrics.results import Method, Side, Sides
+from pacodi_jax.report import sections
+from tests.metrics.windows import waves
+
+
+def _panel(name="judge"):
+    side = Side(1, 2, 3, name)
+    method = Method((0,), 1, 1, 1, 1, 1, name, 1, 1, 1, name, name)
+    return Panel(name, (), method, Sides(side, side, side, (name,) * 4), (name,), seconds=1.0)
+
+
+@pytest.mark.parametrize("name", ["x", '"><script>alert(1)</script>'])
+def test_names_from_files_are_escaped(name):
+    page = report.page.page(name, _panel(name), [])
+    assert page.count(name) == (0 if "<" in name else page.count("x"))
+    assert "<script" not in page
+
+
+def test_a_report_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    monkeypatch.setattr(sections, "sections", lambda *_: [])
+    (tmp_path / "out" / "report.html").mkdir(parents=True)
+    with pytest.raises(PacodiError, match=r"report\.html cannot be written"):
+        report.write(tmp_path / "out", "title", _panel(), waves(3), waves(3))
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["report.html"]
+
+
+def test_bytes_that_are_no_text_do_not_stop_a_report(tmp_path, monkeypatch):
+    monkeypatch.setattr(sections, "sections", lambda *_: [])
+    written = report.write(tmp_path / "out", "\ud800", _panel("\ud800"), waves(3), waves(3))
+    assert sorted((tmp_path / "out").iterdir()) == sorted(written)
+    assert "\\ud800" in written[2].read_text()
+
+
+def test_a_folder_is_checked_without_being_made(tmp_path):
+    report.check_writable(tmp_path / "a" / "b")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PacodiError, match="file is a file; name a folder to write into"):
+        report.check_writable(tmp_path / "file")
+    with pytest.raises(PacodiError, match="b cannot be written into: Not a directory"):
+        report.check_writable(tmp_path / "file" / "b")
+    report.check_folder(tmp_path / "a" / "b")
+    assert (tmp_path / "a" / "b").is_dir()
+
+
+def test_pictures_take_their_ink_from_the_page_and_speak():
+    names = [f"c{i}" for i in range(9)]
+    windows = waves(30, channels=9)
+    drawn = sections.correlations(windows, windows[..., ::-1], names)
+    for picture in drawn.pictures:
+        texts = re.findall(r"<text [^>]*>", picture.svg)
+        assert len(texts) >= 19  # nine names per side, the title, and the colour bar's numbers
+        assert all("fill: currentColor" in text for text in texts)
+    assert "The largest difference is" in drawn.text
+    spectra = sections.spectra(windows, 2 * windows, names)
+    assert "the first 8 of 9 channels" in spectra.text
+    assert re.search(r"largest difference 6(\.0)? dB, at bin \d", spectra.pictures[0].caption)
+    assert spectra.pictures[0].caption in spectra.pictures[0].svg

@@ -1,16 +1,16 @@
-"""Scores a chat model that was told the captions alone, on the windows of bench_conditional.py.
+"""Scores a chat model that is given only the captions, on the windows of bench_conditional.py.
 
     python benchmarks/bench_chat.py RUN_OR_SOURCE --url=http://localhost:8000/v1 \
         --model=llama-3.1-8b --cache=replies.jsonl [--windows=400] [--out=FILE.json]
 
 RUN_OR_SOURCE is the folder of a run, whose data are asked for, or what configs/text.py takes as a
 source, with further arguments of that config: ``etth1`` or ``etth1,length=64``. The service speaks
-OpenAI's protocol; a key, if it wants one, is read from OPENAI_API_KEY.
+OpenAI's protocol; its key, if it needs one, is read from OPENAI_API_KEY.
 
-One answer a window. Errors are in the model's scale (standardised by train), over the windows that
-were answered with usable numbers, and as shares of those of the mean training window on the same
-windows: read them beside how many were answered. Replies are kept in the cache as they come; after
-a stop the same command asks only for what is missing.
+One answer per window. Errors are in the model's scale (standardised by train) and over the windows
+whose answers could be used; they are also given relative to the mean training window on the same
+windows. Read them beside the number of answers. Replies are cached as they come: after a stop, the
+same command asks only for what is missing.
 """
 
 import argparse
@@ -19,33 +19,33 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ml_collections import ConfigDict
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from exam import Exam, errors, prepare, ratios, show, write
 
-from pacodi_jax import run
+from pacodi_jax import settings as run_settings
 from pacodi_jax.configs import text as text_config
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.report.progress import progress_bar
+from pacodi_jax.run import folder
+from pacodi_jax.settings import Config
 from pacodi_jax.text import chat
 from pacodi_jax.text.service import Service
-from pacodi_jax.train import config as configuration
 
-#: With one answer a window the best of them and a single one are the mean of them.
+#: With one answer per window, the best, a single and the mean answer are the same.
 _KINDS = ("mse", "wape", "crps")
 _SHOWN = 5
 
 
-def settings(name: str) -> ConfigDict:
+def settings(name: str) -> Config:
     """The settings of a run's folder, or of configs/text.py for a source."""
-    stored = Path(name) / run.SETTINGS
+    stored = Path(name) / folder.SETTINGS
     if stored.is_file():
-        return configuration.from_json(stored.read_text())
+        return run_settings.read(stored)
     if Path(name).exists() or "/" in name:
         raise PacodiError(f"{name} is not the folder of a run: {stored} is not there.")
-    return text_config.get_config(f"source={name}")
+    return Config.make(text_config.get_config(f"source={name}").to_dict())
 
 
 def ask(exam: Exam, service: Service, model: str, cache: Path) -> chat.Answers:
@@ -62,22 +62,35 @@ def ask(exam: Exam, service: Service, model: str, cache: Path) -> chat.Answers:
 
 
 def score(exam: Exam, answers: chat.Answers) -> dict[str, Any]:
-    """Errors over the usable answers, and the mean training window's on the same windows."""
-    counts = chat.score(exam.windows[:, :, 0], answers)  # refuses answers of which none is usable
-    usable = np.isfinite(answers.series).all(axis=1)
+    """Errors over the usable answers, and the mean training window's on the same windows.
+
+    Raises:
+      PacodiError: if the windows have another shape than the answers, or no answer was usable.
+    """
+    if exam.windows.shape[:2] != answers.series.shape:
+        raise PacodiError(
+            f"the windows have shape {exam.windows.shape[:2]}, the answers "
+            f"{answers.series.shape}; score the windows whose captions were sent."
+        )
+    usable = answers.usable
+    if not usable.any():
+        raise PacodiError(
+            f"none of {len(usable)} replies was usable; the first failed for: "
+            f"{answers.failures[0].reason if answers.failures else 'nothing was asked'}."
+        )
     windows = exam.windows[usable]
     mean = errors(windows, np.broadcast_to(exam.mean, (1, *windows.shape)))
     found = errors(windows, answers.series[usable][None, ..., None])
     return {
-        "answered": counts.answered,
-        "asked": counts.asked,
+        "answered": int(usable.sum()),
+        "asked": len(usable),
         "references": {"train_mean": {kind: mean[kind] for kind in _KINDS}},
         "errors": {kind: found[kind] for kind in _KINDS} | ratios(found, {"train_mean": mean}),
     }
 
 
 def tell(found: dict[str, Any], answers: chat.Answers) -> None:
-    """Prints the scores, and why some answers were of no use."""
+    """Prints the scores, and why some answers were unusable."""
     print(f"{found['answered']} of {found['asked']} held-out windows answered")
     for number, reason in answers.failures[:_SHOWN]:
         print(f"  window {number}: {reason}")

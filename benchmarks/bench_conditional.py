@@ -1,16 +1,14 @@
-"""Scores text-conditional runs on held-out windows in held-out phrasings, and how well they obey.
+"""Scores text-conditional runs on held-out windows in held-out phrasings, and controllability.
 
     python benchmarks/bench_conditional.py RUN [RUN …] --unconditional=RUN [--out=FILE.json]
 
-Beside each conditional run stand two references: the unconditional run and the mean training
-window. Errors are in the model's scale (standardised by train), of the mean of the draws, of single
-draws, of the best of them (which looks at the answer), and CRPS; ratios below 1 beat a reference.
-``controllability`` asks for a property, in five held-out phrasings and in free words, and measures
-it by the captioner's own yardsticks.
+There are two references: the unconditional run and the mean training window. Errors are in the
+model's scale (standardised by train): of the mean of the draws, of single draws, of the best draw
+(an oracle choice), and CRPS. A ratio below 1 beats the reference. ``controllability`` asks for a
+property in five held-out phrasings and in free words, and measures it as the captions do.
 """
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,42 +18,39 @@ import numpy as np
 from controllability import REQUESTS, base_rates
 from exam import Exam, errors, prepare, ratios, show, write
 
-from pacodi_jax import run
+from pacodi_jax.run import folder
+from pacodi_jax.run.trained import Trained
 
 GUIDANCE = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0)
 KEY = 20_260
 
 
-def guided(trained: run.Trained, guidance: float) -> run.Trained:
-    """The same model under another guidance scale."""
-    sampler = trained.generator.sampler._replace(guidance=guidance)
-    return replace(trained, generator=replace(trained.generator, sampler=sampler))
-
-
 def draw(
-    trained: run.Trained, windows: np.ndarray, draws: int, conditions: np.ndarray | None
+    trained: Trained,
+    windows: np.ndarray,
+    draws: int,
+    conditions: np.ndarray | None,
+    guidance: float = 1.0,
 ) -> np.ndarray:
     """Draws ``(draws, N, L, 1)``; under ``oracle`` with the level and scale of ``windows``."""
-    borrowed = None
-    if trained.config.diffusion.statistics == "oracle":
-        real = jax.vmap(trained.generator.statistics.real)(jnp.asarray(windows))
-        borrowed = tuple(jnp.tile(value, (draws, 1)) for value in real)
+    how: dict[str, Any] = {"guidance": guidance}
+    if trained.config.family.diffusion.statistics == "oracle":
+        real = jax.vmap(trained.generator.coding.real)(jnp.asarray(windows))
+        how["borrowed"] = tuple(jnp.tile(value, (draws, 1)) for value in real)
     given = None if conditions is None else jnp.tile(jnp.asarray(conditions), (draws, 1))
     count = draws * len(windows)
-    made = trained.generator.sample(
-        jax.random.key(KEY), trained.params, count, given, borrowed=borrowed
-    )
-    return np.asarray(made).reshape(draws, *windows.shape)
+    made = trained.draw_scaled(jax.random.key(KEY), count, given, **how)
+    return made.reshape(draws, *windows.shape)
 
 
 def score(
-    trained: run.Trained, exam: Exam, scales: list[float], draws: int, references: dict
+    trained: Trained, exam: Exam, scales: list[float], draws: int, references: dict
 ) -> dict[str, Any]:
     """Errors at every guidance scale, with the ratios of the mean of the draws to references."""
     conditions = trained.encoder().encode(exam.texts)
     table = {}
     for scale in scales:
-        found = errors(exam.windows, draw(guided(trained, scale), exam.windows, draws, conditions))
+        found = errors(exam.windows, draw(trained, exam.windows, draws, conditions, scale))
         found |= ratios(found, references)
         table[f"{scale:g}"] = found
         show(f"guidance {scale:g}", found)
@@ -63,17 +58,17 @@ def score(
 
 
 def control(
-    trained: run.Trained, exam: Exam, scales: list[float], count: int, names: list[str]
+    trained: Trained, exam: Exam, scales: list[float], count: int, names: list[str]
 ) -> dict[str, Any]:
-    """How often draws have the property asked for: ``count`` draws in each kind of words."""
+    """How often draws have the property asked for: ``count`` draws per property and wording."""
     asked = [(n, k, getattr(REQUESTS[n], k)) for n in names for k in ("phrasings", "free")]
     encoder = trained.encoder()
     turns = [np.arange(count) % len(texts) for *_, texts in asked]
     vectors = [encoder.encode(t)[turn] for (*_, t), turn in zip(asked, turns, strict=True)]
     table: dict[str, Any] = {}
     for scale in (scale for scale in scales if scale >= 1):
-        made = guided(trained, scale).sample_scaled(
-            jax.random.key(KEY + 1), count * len(asked), np.concatenate(vectors)
+        made = trained.draw_scaled(
+            jax.random.key(KEY + 1), count * len(asked), np.concatenate(vectors), guidance=scale
         )
         table[f"{scale:g}"] = rates = {name: {} for name in names}
         parts = made[:, :, 0].reshape(len(asked), count, -1)
@@ -89,20 +84,20 @@ def control(
     return table
 
 
-def facts_of(trained: run.Trained) -> dict[str, Any]:
-    """What tells one run from another."""
-    config, card = trained.config, trained.card
+def facts_of(trained: Trained) -> dict[str, Any]:
+    """The facts that distinguish runs."""
+    config, facts = trained.config, trained.facts
     return {
-        "variant": config.diffusion.variant,
-        "label": trained.label or f"statistics={card['statistics']}",
-        "encoder": card["encoder"],
-        "steps": card["steps"],
+        "variant": config.family.diffusion.variant,
+        "label": trained.label or f"statistics={config.family.diffusion.statistics}",
+        "encoder": facts["encoder"],
+        "steps": facts["steps"],
         "batch": config.train.batch,
-        "width": config.model.width,
-        "depth": config.model.depth,
+        "width": config.family.model.width,
+        "depth": config.family.model.depth,
         "phrasings": config.text.phrasings,
-        "seed": card["seed"],
-        "sampler": f"{config.sample.solver}, {config.sample.steps} steps",
+        "seed": facts["seed"],
+        "sampler": f"{config.family.sample.solver}, {config.family.sample.steps} steps",
     }
 
 
@@ -115,10 +110,10 @@ def main() -> None:
     parser.add_argument("--guidance", nargs="+", type=float, default=list(GUIDANCE))
     parser.add_argument("--windows", type=int, default=400)
     parser.add_argument("--draws", type=int, default=16)
-    parser.add_argument("--requests", type=int, default=200, help="draws a property")
+    parser.add_argument("--requests", type=int, default=200, help="draws per property")
     parser.add_argument("--properties", nargs="+", choices=REQUESTS, default=list(REQUESTS))
     asked = parser.parse_args()
-    free = run.load(asked.unconditional)
+    free = folder.load(asked.unconditional)
     exam = prepare(free.config, asked.windows)
     drawn = draw(free, exam.windows, asked.draws, None)
     mean = np.broadcast_to(exam.mean, (asked.draws, *exam.windows.shape))
@@ -138,10 +133,10 @@ def main() -> None:
         "base_rates": rates,
         "runs": {},
     }
-    for folder in asked.runs:
-        trained = run.load(folder)
-        print(f"{folder.name}: {facts_of(trained)}", flush=True)
-        found["runs"][folder.name] = {
+    for path in asked.runs:
+        trained = folder.load(path)
+        print(f"{path.name}: {facts_of(trained)}", flush=True)
+        found["runs"][path.name] = {
             **facts_of(trained),
             "guidance": score(trained, exam, asked.guidance, asked.draws, references),
             "controllability": control(

@@ -1,11 +1,11 @@
-"""Measures the text side: speed of reader, captions and encoders, and what a caption tells.
+"""Measures texts: speed of reader, captions and encoders, and the information in a caption.
 
 python benchmarks/bench_text.py speed
 python benchmarks/bench_text.py information ETTh1.csv hashed:2048 14000 (data, encoder:width, pairs)
 
 ``information`` fits a small network from encoded captions to windows: train windows in train
-phrasings, scored on held-out windows in held-out phrasings. Its errors, as shares of those of the
-channel's train-mean window, bound what a conditional generator's mean can be expected to reach.
+phrasings, scored on held-out windows in held-out phrasings. Its errors, relative to those of the
+channel's train-mean window, indicate what the mean of a conditional generator can reach.
 """
 
 import csv
@@ -27,7 +27,7 @@ LENGTH, HELD_OUT = 24, 2000
 
 
 def timed(name: str, count: int, work: Callable) -> None:
-    """Prints the time on the clock and the processor time that ``work`` took, all and each."""
+    """Prints the wall time and the processor time of ``work``, in all and per item."""
     start, spent = time.perf_counter(), time.process_time()
     work()
     took, spent = time.perf_counter() - start, time.process_time() - spent
@@ -41,7 +41,7 @@ def write_fragments(folder: Path, rows: int) -> Path:
     distinct = []
     for row in range(200):
         vector, series = draw.normal(size=128).astype(np.float32), draw.normal(size=LENGTH)
-        told = [str(vector), str(series.tolist())]  # once: NumPy is slow to print
+        told = [str(vector), str(series.tolist())]  # formatted once, as NumPy is slow at it
         distinct.append(["ETTh1", row, LENGTH, "It rises, then falls.", *told])
     path = folder / f"embedding_cleaned_ETTh1_{LENGTH}.csv"
     with path.open("w", newline="") as file:
@@ -56,20 +56,20 @@ def speed() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = write_fragments(Path(folder), 100_000)
         timed("read 100,000 fragments", 100_000, lambda: tsfragment.read(path))
-        os.environ["XDG_CACHE_HOME"] = folder  # vectors kept from other runs cost no time
+        os.environ["XDG_CACHE_HOME"] = folder  # without vectors cached by other runs
         _speed_of_encoders()
 
 
 def _speed_of_encoders() -> None:
     """Times the captioner, and the encoders on its captions."""
     windows = np.cumsum(np.random.default_rng(0).normal(size=(2000, LENGTH)), axis=1)
-    statistics = properties.fit(windows)
+    yardsticks = properties.fit(windows)
     told: list[str] = []
     timed(
         "caption 2000 windows",
         2000,
         lambda: told.extend(
-            captions.caption(window, seed, statistics=statistics)
+            captions.caption(window, seed, yardsticks=yardsticks)
             for seed, window in enumerate(windows)
         ),
     )
@@ -79,14 +79,14 @@ def _speed_of_encoders() -> None:
         timed(f"encode 200 captions, {name}", 200, lambda e=encoder: e.encode(told[:200]))
 
 
-def pairs(values: np.ndarray, statistics: list, count: int, split, seed: int):
-    """Draws windows of random channels with a drawn and a full caption each."""
+def pairs(values: np.ndarray, yardsticks: list, count: int, split, seed: int):
+    """Draws windows of random channels, each with a drawn and a full caption."""
     draw = np.random.default_rng(seed)
     channel = draw.integers(0, values.shape[1], count)
     start = draw.integers(0, len(values) - LENGTH + 1, count)
     windows = np.stack([values[a : a + LENGTH, c] for a, c in zip(start, channel, strict=True)])
     measured = [
-        facts.measure(window, statistics[c]) for window, c in zip(windows, channel, strict=True)
+        facts.measure(window, yardsticks[c]) for window, c in zip(windows, channel, strict=True)
     ]
     drawn, full = (
         [captions.word(f, seed + i, split=split, detail=detail) for i, f in enumerate(measured)]
@@ -96,7 +96,7 @@ def pairs(values: np.ndarray, statistics: list, count: int, split, seed: int):
 
 
 def shares(predicted: np.ndarray, windows: np.ndarray, means: np.ndarray) -> str:
-    """Errors as shares of the train-mean window's."""
+    """Errors relative to those of the train-mean window."""
     squared = np.mean((predicted - windows) ** 2) / np.mean((means - windows) ** 2)
     absolute = np.abs(predicted - windows).sum() / np.abs(means - windows).sum()
     return f"MSE {squared:.3f}  WAPE {absolute:.3f}"
@@ -108,9 +108,9 @@ def information(path: str, name: str, count: int) -> None:
     cut, test = int(0.7 * len(values)), int(0.8 * len(values)) + LENGTH
     values = (values - values[:cut].mean(axis=0)) / values[:cut].std(axis=0)
     view = np.lib.stride_tricks.sliding_window_view(values[:cut], LENGTH, axis=0)
-    statistics = [properties.fit(view[:, channel]) for channel in range(values.shape[1])]
-    windows, _, drawn, _ = pairs(values[:cut], statistics, count, "train", 0)
-    held_out, where, some, full = pairs(values[test:], statistics, HELD_OUT, "held_out", 10**6)
+    yardsticks = [properties.fit(view[:, channel]) for channel in range(values.shape[1])]
+    windows, _, drawn, _ = pairs(values[:cut], yardsticks, count, "train", 0)
+    held_out, where, some, full = pairs(values[test:], yardsticks, HELD_OUT, "held_out", 10**6)
     means = view.mean(axis=0)[where]
     name, _, width = name.partition(":")
     options = {"width": int(width)} if width else {}

@@ -1,7 +1,7 @@
-"""What a text-conditional model is asked for, and how to tell whether a window has it.
+"""Properties that a text-conditional model is asked for, and the check whether a window has them.
 
-Each property is asked for in five phrasings of the captioner's that training never uses, and in
-free words; the check is the captioner's own yardstick.
+Each property is asked for in five held-out phrasings of captions and in free words. The check uses
+the definitions of :mod:`pacodi_jax.text.properties`, as captions do.
 """
 
 from collections.abc import Callable
@@ -13,22 +13,22 @@ from pacodi_jax.text import properties
 
 
 class Request(NamedTuple):
-    """A property to ask for: in the captioner's held-out phrasings, in free words; its check."""
+    """A property: how it is asked for in held-out phrasings and in free words, and its check."""
 
     phrasings: tuple[str, ...]
     free: tuple[str, ...]
-    holds: Callable[[np.ndarray, properties.Statistics], bool]
+    holds: Callable[[np.ndarray, properties.Yardsticks], bool]
 
 
-def _direction(wanted: str) -> Callable[[np.ndarray, properties.Statistics], bool]:
+def _direction(wanted: str) -> Callable[[np.ndarray, properties.Yardsticks], bool]:
     return lambda series, known: properties.trend(series, known).direction == wanted
 
 
-def _peaks(wanted: int) -> Callable[[np.ndarray, properties.Statistics], bool]:
+def _peaks(wanted: int) -> Callable[[np.ndarray, properties.Yardsticks], bool]:
     return lambda series, known: len(properties.peaks(series, known).places) == wanted
 
 
-def _volatility(wanted: str) -> Callable[[np.ndarray, properties.Statistics], bool]:
+def _volatility(wanted: str) -> Callable[[np.ndarray, properties.Yardsticks], bool]:
     return lambda series, known: properties.volatility(series, known) == wanted
 
 
@@ -113,7 +113,7 @@ REQUESTS = {
 }
 
 
-def base_rates(windows: np.ndarray, yardsticks: properties.Statistics) -> dict[str, float]:
+def base_rates(windows: np.ndarray, yardsticks: properties.Yardsticks) -> dict[str, float]:
     """How often windows ``(N, L, 1)`` have each property without being asked."""
     return {
         name: float(np.mean([request.holds(one, yardsticks) for one in windows[:, :, 0]]))

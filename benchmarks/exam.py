@@ -1,4 +1,4 @@
-"""The exam of texts: held-out windows, their captions in held-out phrasings, and the errors.
+"""The test set for texts: held-out windows, their captions in held-out phrasings, and the errors.
 
 Errors are in the scale of the data settings: standardised by train, as models see the windows.
 """
@@ -8,36 +8,37 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from ml_collections import ConfigDict
 
-from pacodi_jax import run
+from pacodi_jax import files
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.metrics.conditional import best_of_n, crps, mse, wape
+from pacodi_jax.run import parts
+from pacodi_jax.settings import Config
 from pacodi_jax.text import captions, facts, properties
 
-#: Shares of train's values below and above what is told as their usual range.
+#: Quantiles of train's values that bound their usual range.
 _TAILS = (0.01, 0.99)
 
 
 class Exam(NamedTuple):
-    """What every model is asked.
+    """What every model is asked, and what the answers are compared with.
 
     Attributes:
       windows: ``(N, L, 1)``, held out.
       texts: their captions, in held-out phrasings.
       yardsticks: of the captions, from train.
       mean: ``(L, 1)`` the mean training window, a reference.
-      usual: what 98 % of train's values lie between.
+      usual: the range of the central 98 % of train's values.
     """
 
     windows: np.ndarray
     texts: list[str]
-    yardsticks: properties.Statistics
+    yardsticks: properties.Yardsticks
     mean: np.ndarray
     usual: tuple[float, float]
 
 
-def prepare(config: ConfigDict, count: int) -> Exam:
+def prepare(config: Config, count: int) -> Exam:
     """Takes ``count`` held-out windows, evenly spread, and words each in a held-out phrasing.
 
     Args:
@@ -47,9 +48,9 @@ def prepare(config: ConfigDict, count: int) -> Exam:
     Raises:
       PacodiError: if no window is held out.
     """
-    dataset = run.load_windows(config)
+    dataset = parts.load_windows(config)
     if not len(dataset.held_out):
-        raise PacodiError("no window is held out; give config.data.fractions a third part.")
+        raise PacodiError("no window is held out; give data.fractions a third part.")
     train = dataset.train.values()
     yardsticks = properties.fit(train[:, :, 0])
     rows = np.linspace(0, len(dataset.held_out) - 1, count).astype(int)
@@ -79,7 +80,7 @@ def errors(windows: np.ndarray, draws: np.ndarray) -> dict[str, float]:
 
 
 def ratios(found: dict[str, float], references: dict[str, dict[str, float]]) -> dict[str, float]:
-    """MSE and WAPE as shares of each reference's; below 1 beats it."""
+    """MSE and WAPE relative to each reference; below 1 is better than the reference."""
     return {
         f"{kind}_to_{name}": found[kind] / reference[kind]
         for name, reference in references.items()
@@ -94,7 +95,6 @@ def show(name: str, found: dict[str, float]) -> None:
 
 
 def write(path: Path, found: dict[str, Any]) -> None:
-    """Writes what was found as JSON, numbers to four places."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Writes the results as JSON, numbers to four places."""
     rounded = json.loads(json.dumps(found), parse_float=lambda text: round(float(text), 4))
-    path.write_text(json.dumps(rounded, indent=1) + "\n")
+    files.write_text(path, json.dumps(rounded, indent=1) + "\n")

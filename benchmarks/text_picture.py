@@ -1,18 +1,17 @@
-"""Draws what a text-conditional run makes of eight sentences, for docs/text.md.
+"""Plots draws of a text-conditional run for eight sentences, for docs/text.md.
 
 python benchmarks/text_picture.py RUN [--guidance 2] [--out docs/pictures/text.png]
 """
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 
 import jax
 import matplotlib.pyplot as plt
 import numpy as np
 
-from pacodi_jax import run
 from pacodi_jax.report.pictures import SYNTHETIC
+from pacodi_jax.run import folder
 
 SENTENCES = (
     "This series rises throughout.",
@@ -27,13 +26,13 @@ SENTENCES = (
 DRAWS = 6
 
 
-def draw(folder: Path, guidance: float, path: Path) -> Path:
-    """Draws six windows a sentence, in the data's units, each less its mean as levels differ."""
-    trained = run.load(folder)
-    sampler = trained.generator.sampler._replace(guidance=guidance)
-    trained = replace(trained, generator=replace(trained.generator, sampler=sampler))
+def draw(run: Path, guidance: float, path: Path) -> Path:
+    """Plots six windows per sentence in the data's units, each less its mean, as levels differ."""
+    trained = folder.load(run)
     conditions = np.repeat(trained.encoder().encode(SENTENCES), DRAWS, axis=0)
-    made = trained.sample(jax.random.key(0), len(conditions), conditions)[:, :, 0]
+    key = jax.random.key(0)
+    scaled = trained.draw_scaled(key, len(conditions), conditions, guidance=guidance)
+    made = trained.recipe.deliver(scaled)[:, :, 0]
     made -= made.mean(axis=1, keepdims=True)
     figure, axes = plt.subplots(2, 4, figsize=(12, 4.4), sharex=True, sharey=True)
     for axis, sentence, windows in zip(

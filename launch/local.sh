@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Trains on this machine and goes on after a crash; a mistake in the command ends it at once.
+# Trains on this machine and resumes after a crash; an error in the command ends it at once.
 #
 #   launch/local.sh --config=configs/etth1.py --workdir=runs/etth1 [--mode=all] [--config.x.y=v]
 #
 # The command resumes from its last checkpoint whenever it is run again. Exit codes: 0 is done or
-# stopped by a signal, 2 is a mistake of the user's or a full disk; anything else is tried again,
-# up to RETRIES times (5), unless a signal to this script asked for the end.
+# stopped by a signal, 2 is a user error or a full disk; anything else is tried again up to RETRIES
+# times (5), unless this script received a signal.
 set -uo pipefail
 if [[ $# -lt 2 ]]; then
     sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
@@ -17,7 +17,7 @@ trap 'signalled=1 stopping=1; [[ ! $child ]] || kill -TERM "$child" 2>/dev/null'
 for ((attempt = 0; ; attempt++)); do
     python -m pacodi_jax.main "$@" &
     child=$!
-    [[ ! $stopping ]] || kill -TERM "$child" 2>/dev/null # asked before there was a child to tell
+    [[ ! $stopping ]] || kill -TERM "$child" 2>/dev/null # the signal came before the child was started
     while true; do
         signalled=
         wait "$child"

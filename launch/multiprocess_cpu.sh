@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Several processes on this machine over loopback: the rehearsal for a pod.
+# Several processes on this machine over loopback, to test a multi-host run.
 #
 #   launch/multiprocess_cpu.sh PROCESSES DEVICES_EACH --config=configs/sines.py:size=tiny --workdir=runs/pod
 #
-# Every process is a host of DEVICES_EACH devices. Their output goes to WORKDIR.process-N.log, that
-# of process 0 also to the terminal. A signal to this script is passed on to all of them. The exit
+# Every process acts as a host of DEVICES_EACH devices. Output goes to WORKDIR.process-N.log, that of
+# process 0 also to the terminal. A signal to this script is passed on to all processes. The exit
 # code is the largest of theirs.
 set -euo pipefail
 if [[ $# -lt 3 ]]; then
@@ -29,10 +29,13 @@ pids=() stopping=''
 stop() { ((${#pids[@]} == 0)) || kill -TERM "${pids[@]}" 2>/dev/null || true; }
 trap 'signalled=1 stopping=1; stop' TERM INT
 for ((process = 0; process < processes; process++)); do
-    PACODI_PROCESS=$process python -m pacodi_jax.main "$@" >"$logs.process-$process.log" 2>&1 &
+    : >"$logs.process-$process.log" # tail must find a file, whether or not process 0 has opened it yet
+done
+for ((process = 0; process < processes; process++)); do
+    PACODI_PROCESS=$process python -m pacodi_jax.main "$@" >>"$logs.process-$process.log" 2>&1 &
     pids+=($!)
 done
-[[ ! $stopping ]] || stop # asked before all of them were there
+[[ ! $stopping ]] || stop # the signal came before all of them were started
 tail --pid="${pids[0]}" -n +1 -f "$logs.process-0.log" &
 
 worst=0

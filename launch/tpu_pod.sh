@@ -8,7 +8,7 @@
 # WORKDIR must outlive the slice: a bucket mounted with gcsfuse (set BUCKET, and it is mounted at
 # /mnt/bucket on every worker) or a network file system. Only worker 0 reads and writes it. What is
 # pushed is the last commit. SPOT=1 asks for a preemptible slice, DELETE=1 deletes the slice at the
-# end, VERSION names another image. A slice that is there is used. Preemption is waited out; a run
+# end, VERSION names another image. An existing slice is used. Preemption is waited out; a run
 # that fails on a healthy slice is tried again up to RETRIES times (5).
 set -euo pipefail
 if [[ $# -lt 5 ]]; then
@@ -30,8 +30,8 @@ create() {
         ${SPOT:+--spot}
 }
 
-# The image's Python is older than 3.11: uv brings one. (Steps are chained by &&: what is called
-# before || does not stop at an error.)
+# The image's Python is older than 3.11: uv brings one. (Steps are chained by &&, since
+# set -e does not apply to what is called before ||.)
 push() {
     local archive
     archive=$(mktemp -d)/pacodi.tar.gz
@@ -47,7 +47,7 @@ push() {
         fi
 }
 
-# What a lost connection left running would hold the TPU: it saves and ends before the next start.
+# A run left behind by a lost connection would hold the TPU: it is told to save and end first.
 train() {
     local command
     command=$(printf '%q ' .venv/bin/python -m pacodi_jax.main --workdir="$workdir" --mode=train \
@@ -65,7 +65,7 @@ while true; do
         if create; then
             created=1
         elif [[ $created ]]; then
-            sleep "$wait" # preempted, and no room for another one yet
+            sleep "$wait" # preempted, and no capacity for another one yet
         else
             exit 1
         fi

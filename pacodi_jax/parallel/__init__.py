@@ -1,5 +1,6 @@
-"""Many devices, many hosts: the only place that knows how a step is spread over them."""
+"""Many devices and many hosts: the only package that knows how work is spread over them."""
 
+from pacodi_jax.parallel.blocks import in_blocks
 from pacodi_jax.parallel.hosts import (
     Job,
     agree,
@@ -35,6 +36,7 @@ __all__ = [
     "broadcast",
     "detect",
     "device_slice",
+    "in_blocks",
     "initialise",
     "is_primary",
     "leave",

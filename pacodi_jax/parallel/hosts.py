@@ -1,4 +1,4 @@
-"""One job of several processes: finding the others, and agreeing with them."""
+"""One job of several processes: how they find each other and agree on values."""
 
 import os
 import re
@@ -13,24 +13,24 @@ from jax.experimental import multihost_utils
 
 from pacodi_jax.errors import PacodiError, nearest
 
-#: How a launcher tells a process its rank and how many there are: (rank, size) variables.
+#: The variables in which a launcher gives a process its rank and the number of processes.
 _RANKS = {
     "slurm": ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
     "ompi": ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
 }
-#: How a TPU pod lists its workers.
+#: The variables in which a TPU pod lists its workers.
 _TPU_WORKERS = ("TPU_PROCESS_ADDRESSES", "TPU_WORKER_HOSTNAMES")
 _CLUSTERS = ("slurm", "ompi", "gcetpu", "gketpu", "none")
 
 
 class Job(NamedTuple):
-    """Where this process stands among those of one job.
+    """A job of several processes, and the place of this process in it.
 
     Attributes:
       coordinator: ``host:port`` of process 0, or None where ``cluster`` knows it.
-      processes: how many there are, or None where ``cluster`` knows it.
-      process: the index of this one, or None where ``cluster`` knows it.
-      cluster: what JAX asks for the rest: ``slurm``, ``ompi``, ``gcetpu`` or ``gketpu``.
+      processes: their number, or None where ``cluster`` knows it.
+      process: the index of this process, or None where ``cluster`` knows it.
+      cluster: the launcher that knows the rest: ``slurm``, ``ompi``, ``gcetpu`` or ``gketpu``.
     """
 
     coordinator: str | None
@@ -53,14 +53,15 @@ def detect(
     processes: int | None = None,
     process: int | None = None,
 ) -> Job | None:
-    """Finds the job this process belongs to, or None if it runs alone.
+    """Returns the job this process belongs to, or None if it runs alone.
 
-    Arguments win; what they leave open comes from ``PACODI_COORDINATOR``, ``PACODI_PROCESSES`` and
-    ``PACODI_PROCESS``, then from SLURM (``srun``), Open MPI (``mpirun``) or a TPU pod.
-    ``PACODI_CLUSTER`` names the launcher outright (``gcetpu`` on a Cloud TPU VM), or ``none``.
+    Arguments come first, then ``PACODI_COORDINATOR``, ``PACODI_PROCESSES`` and ``PACODI_PROCESS``,
+    then SLURM (``srun``), Open MPI (``mpirun``) or a TPU pod.
+    ``PACODI_CLUSTER`` names the launcher explicitly (``gcetpu`` on a Cloud TPU VM); ``none`` means
+    that the process runs alone.
 
     Raises:
-      PacodiError: for an explicit job that is described only in part.
+      PacodiError: for an incomplete description of the job.
     """
     cluster = environ.get("PACODI_CLUSTER")
     if cluster is not None and cluster not in _CLUSTERS:
@@ -89,7 +90,9 @@ def _first(*candidates: int | str | None) -> int | None:
     try:
         return int(given[0]) if given else None
     except ValueError as error:
-        raise PacodiError(f"the number of processes is no number: {given[0]!r}.") from error
+        raise PacodiError(
+            f"PACODI_PROCESSES and PACODI_PROCESS must be whole numbers, got {given[0]!r}."
+        ) from error
 
 
 def _explicit(coordinator: str | None, processes: int | None, process: int | None) -> Job:
@@ -108,10 +111,10 @@ def _explicit(coordinator: str | None, processes: int | None, process: int | Non
 
 
 def own_devices(environ: Mapping[str, str]) -> list[int] | None:
-    """Returns ``[]`` (every device of the host) where a launcher started one process a host.
+    """Returns ``[]`` (every device of the host) if a launcher started one process per host.
 
-    JAX gives each process of SLURM or Open MPI the one GPU of its local rank: with one process a
-    host all others would lie idle. None leaves that choice to JAX.
+    Under SLURM and Open MPI, JAX gives each process only the GPU of its local rank. With one
+    process per host all other GPUs would be idle. None leaves the choice to JAX.
     """
     spread = environ.get("SLURM_STEP_NUM_TASKS"), environ.get("SLURM_STEP_NUM_NODES")
     alone = spread[0] is not None and spread[0] == spread[1]
@@ -119,7 +122,7 @@ def own_devices(environ: Mapping[str, str]) -> list[int] | None:
 
 
 def _bind_address(bind: str | None, coordinator: str | None) -> str | None:
-    """Returns where process 0 listens: an address without a port has the coordinator's."""
+    """Returns the address on which process 0 listens, by default with the coordinator's port."""
     if not bind or re.fullmatch(r"(\[.*\]|[^:]+):\d+", bind):
         return bind or None
     if coordinator is None:
@@ -138,12 +141,12 @@ def initialise(
     """Joins the processes of ``job``; call it before anything touches a device.
 
     Args:
-      job: from :func:`detect`; None means alone, and nothing happens.
+      job: from :func:`detect`; None does nothing.
       bind: the address on which process 0 listens, with the coordinator's port unless it has its
         own; by default every interface of its host.
       join_seconds: how long to wait for all processes to appear.
-      heartbeat_seconds: a process silent for so long is dead, and the others end.
-      leave_seconds: how long a process waits at its end for the others to arrive there.
+      heartbeat_seconds: a process silent for so long is taken for dead, and the others end.
+      leave_seconds: how long a process waits at its end for the others to finish.
 
     Raises:
       PacodiError: if the processes do not find each other in time.
@@ -167,14 +170,15 @@ def initialise(
 
 
 def is_primary() -> bool:
-    """Says whether this process writes the files of the run: process 0 does."""
+    """Returns whether this process writes the files of the run; process 0 does."""
     return jax.process_index() == 0
 
 
 def leave(code: int) -> NoReturn:
     """Ends this process with ``code``.
 
-    One of several ends at once: at an orderly exit it would wait for the others, who wait for it.
+    One of several processes ends at once: an orderly exit would wait for the others, and they for
+    it.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -184,10 +188,10 @@ def leave(code: int) -> NoReturn:
 
 
 def meet(name: str, seconds: float = 1800.0) -> None:
-    """Waits until every process has come to the point ``name``, which each passes once.
+    """Waits until every process has reached the point ``name``; each may pass it once.
 
-    Processes load data and compile at their own pace, but the first collective between them gives
-    up after 30 seconds (on CPUs): meet before it.
+    Processes load data and compile at different speeds, and on CPUs their first collective times
+    out after 30 seconds: call this before it.
     """
     if jax.process_count() > 1:
         client: Any = distributed.global_state.client  # there is no public barrier without devices
@@ -204,7 +208,7 @@ def agree(value: float) -> float:
 def broadcast(tree: Any) -> Any:
     """Returns process 0's ``tree`` of numpy arrays on every process, bit for bit.
 
-    Every process hands in a tree of the same structure, shapes and dtypes. The arrays travel as
+    Every process passes a tree of the same structure, shapes and dtypes. The arrays are sent as
     bytes: the sum by which JAX broadcasts would turn −0.0 into 0.0.
     """
     if jax.process_count() == 1:

@@ -31,18 +31,18 @@ def average_gradients(
     """Returns ``optimiser`` fed with gradients averaged over devices: ḡ = (1/N) Σ_d g_d.
 
     The scalar ``value`` (the loss, which ``reduce_on_plateau`` watches) is averaged with them.
-    Averaging stands outside gradient accumulation: were it inside, the accumulators would differ
-    from device to device, and a checkpoint of one of them would lose the rest.
+    Gradients are averaged before they are accumulated. Otherwise the accumulators would differ
+    between devices, and a checkpoint of one device would lose the others.
 
     Args:
-      optimiser: what receives the averages; by default nothing but the average is computed.
+      optimiser: receives the averages; by default they are returned as they are.
     """
     inner = optax.with_extra_args_support(optimiser or optax.identity())
 
     def update(updates: Any, state: Any, params: Any = None, **extra: Any) -> tuple[Any, Any]:
         if "value" in extra:
             extra["value"] = average(extra["value"])
-        flat, unravel = ravel_pytree(updates)  # one message instead of one for every leaf
+        flat, unravel = ravel_pytree(updates)  # one message instead of one per leaf
         return inner.update(unravel(average(flat)), state, params, **extra)
 
     return optax.GradientTransformationExtraArgs(inner.init, update)
@@ -65,7 +65,7 @@ def device_slice(batch: Array) -> Array:
 
 
 class _Backend(NamedTuple):
-    """How a step is mapped, how wide one process sees it, how replicated values lie in memory."""
+    """How a step is mapped, over how many devices it is traced, how values are replicated."""
 
     map: Callable[[Callable], Callable]
     width: Callable[[], int]
@@ -82,7 +82,7 @@ def _pmap(step: Callable) -> Callable:
 
 
 def _stack(value: np.ndarray) -> Array:
-    """One copy a local device along a new leading axis, as ``pmap`` wants it."""
+    """One copy per local device along a new leading axis, as ``pmap`` needs it."""
     devices = jax.local_devices()
     mesh = Mesh(np.asarray(devices), (AXIS,))
     stacked = np.broadcast_to(value, (len(devices), *value.shape))
@@ -100,7 +100,7 @@ def _shard_map(step: Callable) -> Callable:
 
 
 def _spread(value: np.ndarray) -> Array:
-    """One global array, whole on every device, as ``shard_map`` wants it."""
+    """One global array, whole on every device, as ``shard_map`` needs it."""
     sharding = NamedSharding(_mesh(), PartitionSpec())
     return jax.make_array_from_callback(value.shape, sharding, lambda index: value[index])
 
@@ -134,9 +134,10 @@ def map_step(step: Callable, backend: str = "pmap") -> Any:
 
 
 def traced_devices(backend: str = "pmap") -> int:
-    """Returns among how many devices a batch is cut when this process traces a mapped step.
+    """Returns over how many devices a batch is split when this process traces a mapped step.
 
-    Running, it is cut among all; but ``pmap`` under ``jax.make_jaxpr`` knows only the local ones.
+    A running step splits it over all devices, but ``pmap`` under ``jax.make_jaxpr`` knows only the
+    local ones.
     """
     return choose("parallel backend", backend, BACKENDS).width()
 
@@ -150,7 +151,7 @@ def replicate(tree: Any, backend: str = "pmap") -> Any:
 def unreplicate(tree: Any, backend: str = "pmap") -> Any:
     """Returns one device's copy of ``tree`` as numpy arrays that share no memory with it.
 
-    A private copy, since the next step may reuse the donated buffers while a save still reads.
+    They are copies, since the next step may reuse the donated buffers while a save still reads.
     """
     first = choose("parallel backend", backend, BACKENDS).first
     return jax.tree.map(lambda leaf: np.array(first(leaf), copy=True), tree)

@@ -13,20 +13,20 @@ STUCK = 75
 
 
 def _leave(message: str) -> None:
-    """Says why and ends the process at once, past every handler that could hang as well."""
+    """Prints why and ends the process at once, without exit handlers, which could hang as well."""
     print(f"error: {message}", file=sys.stderr, flush=True)
     faulthandler.dump_traceback(file=sys.stderr, all_threads=False)
     os._exit(STUCK)
 
 
 class Watchdog:
-    """Calls ``on_stuck`` if :meth:`beat` is not heard for ``seconds``.
+    """Calls ``on_stuck`` if :meth:`beat` is not called for ``seconds``.
 
     Use it as a context manager around the training loop and beat after every finished chunk.
 
     Attributes:
       seconds: the longest silence allowed between two beats; 0 turns the watchdog off.
-      first: the longest silence allowed before the first beat, which includes compiling.
+      first: the longest silence allowed before the first beat, which includes compilation.
     """
 
     def __init__(
@@ -46,11 +46,11 @@ class Watchdog:
         self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
 
     def beat(self) -> None:
-        """Says that a chunk of steps was finished."""
+        """Records that a chunk of steps was finished."""
         self._heard, self._allowed = self._clock(), self.seconds
 
     def silence(self) -> float:
-        """Returns the seconds left before the watchdog bites; negative once they are over."""
+        """Returns the seconds left before ``on_stuck`` is called; negative once they are over."""
         return self._heard + self._allowed - self._clock()
 
     def _watch(self) -> None:

@@ -1,1 +1,1 @@
-"""Text beside series: captions of any window, text encoders, and the TSFragment-600K reader."""
+"""Texts about series: captions of windows, text encoders, a chat baseline, TSFragment-600K."""

@@ -1,8 +1,8 @@
 """Captions of any window: deterministic sentences on its shape, in several phrasings.
 
-``caption(window, seed, split=…, statistics=…)`` words the measured properties of a window. The
-seed picks frames, synonyms, the order of the facts and, unless all are asked for, how many of them
-are told, so that short requests ("two peaks") are as familiar to a model as full descriptions.
+``caption(window, seed, split=…, yardsticks=…)`` words the measured properties of a window. The
+seed picks frames, synonyms, the order of the facts and, unless all are asked for, their number, so
+that models are trained on short requests ("two peaks") as well as on full descriptions.
 """
 
 import random
@@ -16,26 +16,26 @@ from pacodi_jax.errors import PacodiError, choose
 from pacodi_jax.text import lexicon, phrases
 from pacodi_jax.text.facts import Facts, measure
 from pacodi_jax.text.phrases import Split
-from pacodi_jax.text.properties import Extremes, Statistics, Trend
+from pacodi_jax.text.properties import Extremes, Trend, Yardsticks
 from pacodi_jax.text.segments import Segment
 
 Detail = Literal["full", "drawn"]
 
 _PLACE_EDGES = (0.06, 0.26, 0.43, 0.57, 0.74, 0.9)
 _FULL_SHARE = 0.2
-#: How readily a short caption mentions a fact, 1 where nothing is said here.
+#: Weight of a fact in the draw of short captions; 1 if not listed.
 _READINESS = {"trend": 6.0, "story": 2.0, "volatility": 4.0, "peaks": 6.0}
-_STRIKING = 16.0  # times so readily where there are two peaks or dips, or more
+_STRIKING = 16.0  # factor on that weight for two or more peaks or dips
 _EDGE_SHARE = 0.4
 _WHOLE_SHARE = 0.7
 _PLACED_SHARE = 0.75
 _BRIEFLY_PLACED_SHARE = 0.3
-_BRIEF = 3  # facts at most, of a caption that may count peaks without placing them
+_BRIEF = 3  # at most so many facts: such captions may count peaks without placing them
 _Item = TypeVar("_Item")
 
 
 class _Words:
-    """The seed's choices: every draw uses ``random()`` alone, whose stream Python guarantees."""
+    """Choices by the seed; only ``random()`` is used, whose stream Python guarantees."""
 
     def __init__(self, seed: int, split: Split):
         self._random = random.Random(f"{split}/{seed}")
@@ -110,9 +110,9 @@ def _tell_volatility(words: _Words, facts: Facts) -> str:
 
 
 def _tell_extremes(words: _Words, fact: str, found: Extremes) -> str:
-    """Counts the peaks or dips and places them; an unsure count is hedged with "perhaps".
+    """Counts and places the peaks or dips; an uncertain count is hedged with "perhaps".
 
-    Most brief captions only count: if all placed them, "two peaks" would read as none.
+    Most brief captions only count them, so that "two peaks" without places occurs in training.
     """
     count = _count(words, len(found.places))
     hedged = bool(found.places) and not found.sure
@@ -153,7 +153,7 @@ def _tell_cycles(words: _Words, facts: Facts) -> str:
 
 
 def _where(piece: Segment) -> float:
-    """The place to name: a short piece at either edge is told as the start or the end."""
+    """The place to name: a short piece at an edge is placed at the start or the end."""
     if piece.share <= _EDGE_SHARE and piece.centre < 0.5 * piece.share + 0.01:
         return 0.0
     if piece.share <= _EDGE_SHARE and piece.centre > 0.99 - 0.5 * piece.share:
@@ -162,7 +162,7 @@ def _where(piece: Segment) -> float:
 
 
 def _piece(words: _Words, piece: Segment, style: int) -> str:
-    """Words one piece: "a sharp drop near the end" (style 0), "drops sharply near the end" (1)."""
+    """One piece: "a sharp drop near the end" (style 0), "drops sharply near the end" (style 1)."""
     move = words.pick(lexicon.MOVES[piece.direction][style])
     pace = words.pick(lexicon.PACES[piece.pace][style])
     placed = piece.share < _WHOLE_SHARE and words.chance() < _PLACED_SHARE
@@ -184,7 +184,7 @@ def _tell_story(words: _Words, facts: Facts) -> str:
 
 _Teller = Callable[[_Words, Facts], str]
 
-#: Every fact and how it is told, in the order of a full caption.
+#: Every fact and the function that words it.
 _TELLERS: dict[str, _Teller] = {
     "level": _tell_level,
     "outline": _tell_outline,
@@ -203,15 +203,15 @@ _TELLERS: dict[str, _Teller] = {
 
 
 def _readiness(name: str, facts: Facts) -> float:
-    """What a short caption is about: what people ask for, and what stands out."""
+    """The weight of a fact in short captions: high for what users ask for and what stands out."""
     many = name in ("peaks", "dips") and len(getattr(facts, name).places) > 1
     return _READINESS.get(name, 1.0) * (_STRIKING if many else 1.0)
 
 
 def kinds(facts: Facts) -> dict[str, Hashable]:
-    """What is told of each fact that comes in kinds, such as two peaks; what is hedged is not.
+    """The class of each fact that has classes, such as two peaks; uncertain counts are left out.
 
-    Captions of such a fact alone that are of one kind differ in words and places only.
+    Captions of one fact and one class differ in words and places only.
     """
     told: dict[str, Hashable] = {
         "level": facts.level,
@@ -225,9 +225,9 @@ def kinds(facts: Facts) -> dict[str, Hashable]:
 
 
 def _chosen(words: _Words, facts: Facts, detail: Detail) -> list[str]:
-    """The facts to tell: all (the outline stands for start and end), or a drawn few, often one.
+    """The facts to word: all (the outline covers start and end), or a random few, often one.
 
-    The few are a weighted draw without replacement (Efraimidis and Spirakis, 2006).
+    The few are drawn without replacement by weight (Efraimidis and Spirakis, 2006).
     """
     everything = [name for name in _TELLERS if name not in ("start", "end")]
     if detail == "full" or words.chance() < _FULL_SHARE:
@@ -238,7 +238,7 @@ def _chosen(words: _Words, facts: Facts, detail: Detail) -> list[str]:
 
 
 def word(facts: Facts, phrasing_seed: int, *, split: Split, detail: Detail) -> str:
-    """Words measured facts; see :func:`caption`. Measure once, word as often as you like."""
+    """Words measured facts, see :func:`caption`; measuring once serves many phrasings."""
     choose("split", split, {"train": 0, "held_out": 0})
     choose("detail", detail, {"full": 0, "drawn": 0})
     words = _Words(phrasing_seed, split)
@@ -250,17 +250,17 @@ def word(facts: Facts, phrasing_seed: int, *, split: Split, detail: Detail) -> s
 
 
 def word_one(facts: Facts, fact: str, phrasing_seed: int, *, split: Split) -> str:
-    """Words one measured fact alone, ``"peaks"`` say, and nothing else of the window.
+    """Words a single measured fact, for example ``"peaks"``.
 
     Raises:
-      PacodiError: if there is nothing to tell of it, such as cycles where there are none.
+      PacodiError: if the window does not have it, such as cycles where there are none.
     """
     choose("split", split, {"train": 0, "held_out": 0})
     words = _Words(phrasing_seed, split)
     words.brief = True
     told = choose("fact", fact, _TELLERS)(words, facts)
     if not told:
-        raise PacodiError(f"the window has no {fact} to tell of; choose another fact.")
+        raise PacodiError(f"the window has no {fact} to describe; choose another fact.")
     return _capital(told) + "."
 
 
@@ -268,20 +268,20 @@ def caption(
     window: np.ndarray,
     phrasing_seed: int,
     *,
-    statistics: Statistics,
+    yardsticks: Yardsticks,
     split: Split = "train",
     detail: Detail = "drawn",
 ) -> str:
     """Words a window: the same window, seed, split and detail always give the same text.
 
     Args:
-      window: one channel's values ``(L,)``, in the scale that ``statistics`` were fitted in.
+      window: one channel's values ``(L,)``, in the scale of the windows behind ``yardsticks``.
       phrasing_seed: picks the phrasing.
-      statistics: the channel's yardsticks, ``properties.fit`` of its train windows.
+      yardsticks: of the channel, from ``properties.fit`` on its train windows.
       split: which sentence frames to use; those of ``"held_out"`` are never trained on.
-      detail: ``"full"`` tells every fact; ``"drawn"`` does in one caption of five and tells one or
-        more facts picked by the seed in the others, so that partial requests are familiar:
-        mostly a single one, and readily what people ask for and what stands out.
+      detail: ``"full"`` words every fact. ``"drawn"`` does so in one caption of five; the others
+        word a few facts drawn by the seed, mostly a single one, and prefer what users ask for and
+        what stands out.
 
     Returns:
       One or more sentences.
@@ -289,4 +289,4 @@ def caption(
     Raises:
       PacodiError: for a window that is not a finite vector of at least four values.
     """
-    return word(measure(window, statistics), phrasing_seed, split=split, detail=detail)
+    return word(measure(window, yardsticks), phrasing_seed, split=split, detail=detail)

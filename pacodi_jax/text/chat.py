@@ -1,7 +1,7 @@
-"""Zero-shot baseline: a chat model is told the caption and answers with the numbers.
+"""Zero-shot baseline: a chat model is given the caption and answers with the numbers.
 
-The paper's GPT-4o-mini and Llama-3.1-8b rows. Nothing is trained: any OpenAI-compatible chat
-service will do. Every reply is appended to a cache, so a run that was stopped goes on where it was.
+These are the paper's GPT-4o-mini and Llama-3.1-8b rows. Nothing is trained, and any
+OpenAI-compatible chat service will do. Every reply is cached, so a stopped run can be resumed.
 """
 
 import hashlib
@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.metrics.conditional import mse, wape
 from pacodi_jax.text.encoders.interface import clean_text
 from pacodi_jax.text.replies import Replies
 from pacodi_jax.text.service import Refusal, Service, post
@@ -30,7 +29,7 @@ _QUESTION = (
     "Write a time series of {length} equally spaced values. Values usually lie between {low:.4g} "
     "and {high:.4g}. Description: {text}"
 )
-_TEXT_REFUSED = frozenset({400, 422})  # what a filter of contents answers
+_TEXT_REFUSED = frozenset({400, 422})  # statuses of content filters
 _PATIENCE = 3
 _AGAIN = "That was not a JSON array of exactly {length} finite numbers ({reason}). Reply again."
 
@@ -43,19 +42,15 @@ class Failure(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """What a chat model made of N texts: series ``(N, L)``, NaN in the rows of ``failures``."""
+    """Answers of a chat model to N texts: series ``(N, L)``, NaN in the rows of ``failures``."""
 
     series: np.ndarray
     failures: tuple[Failure, ...]
 
-
-class Score(NamedTuple):
-    """Errors over the usable answers only; ``answered`` of ``asked`` were usable."""
-
-    mse: float
-    wape: float
-    answered: int
-    asked: int
+    @property
+    def usable(self) -> np.ndarray:
+        """Which texts were answered with usable numbers, bool ``(N,)``."""
+        return np.isfinite(self.series).all(axis=1)
 
 
 def parse(reply: str, length: int) -> np.ndarray:
@@ -82,7 +77,7 @@ def parse(reply: str, length: int) -> np.ndarray:
 
 
 class _Silence(ValueError):
-    """The service would not answer one text, and says why."""
+    """The service refused one text; the message says why."""
 
 
 class Chat:
@@ -92,8 +87,8 @@ class Chat:
       service: the address, the variable that holds the key, time-outs and retries.
       model: the model's name there.
       length: L, the number of values to ask for.
-      low: a value that train seldom goes below, told to the model for the scale.
-      high: a value that train seldom exceeds.
+      low: lower end of the usual range of values in train, given to the model for the scale.
+      high: upper end of that range.
       cache: file of replies (JSON lines); made if missing, extended, never rewritten.
       tries: how often to ask for one text before giving up on unusable replies.
       temperature: of the model's sampling.
@@ -129,11 +124,11 @@ class Chat:
 
         Args:
           texts: the captions.
-          progress: called after each with (done, in all, how many were of no use).
+          progress: called after each text with (done, total, how many were unusable).
 
         Raises:
-          PacodiError: if the service fails, or refuses the first three texts; what was answered so
-            far stays in the cache.
+          PacodiError: if the service fails, or refuses the first three texts; replies so far stay
+            in the cache.
         """
         series = np.full((len(texts), self._length), np.nan)
         failures: list[Failure] = []
@@ -205,25 +200,4 @@ class Chat:
             ) from None
         if not isinstance(message.get("content", 0), str | None):
             raise _Silence("the message has no text.")
-        return message["content"] or ""  # a model that refuses says nothing
-
-
-def score(real: np.ndarray, answers: Answers) -> Score:
-    """Scores the usable answers against the windows ``(N, L)`` that their captions describe.
-
-    Raises:
-      PacodiError: if the windows have another shape than the answers, or no answer was usable.
-    """
-    if np.shape(real) != answers.series.shape:
-        raise PacodiError(
-            f"the windows have shape {np.shape(real)}, the answers {answers.series.shape}; give "
-            "the windows (N, L) whose captions were asked."
-        )
-    usable = np.isfinite(answers.series).all(axis=1)
-    if not usable.any():
-        raise PacodiError(
-            f"none of {len(usable)} replies was usable; the first failed for: "
-            f"{answers.failures[0].reason if answers.failures else 'nothing was asked'}."
-        )
-    told, drawn = np.asarray(real)[usable][..., None], answers.series[usable][..., None]
-    return Score(mse(told, drawn), wape(told, drawn), int(usable.sum()), len(usable))
+        return message["content"] or ""  # None if the model refuses

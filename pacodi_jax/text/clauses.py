@@ -1,4 +1,4 @@
-"""Clauses, the parts of a text that can be read by themselves, and words without endings."""
+"""Clauses, which are the parts of a text that can be read on their own, and stems of words."""
 
 import re
 
@@ -17,7 +17,7 @@ def clauses(text: str) -> list[str]:
 
 
 def stem(word: str) -> str:
-    """Takes a common ending off a word in lower case.
+    """Removes a common ending from a word in lower case.
 
     Example:
       >>> stem("rising"), stem("rises"), stem("sharply"), stem("early")

@@ -1,4 +1,4 @@
-"""All that a caption may say of a window, measured once so that it can be worded many times."""
+"""All that a caption may say about a window, measured once and worded many times."""
 
 from bisect import bisect_left
 from typing import NamedTuple
@@ -7,7 +7,7 @@ import numpy as np
 
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.text import properties
-from pacodi_jax.text.properties import Extremes, Statistics, Trend
+from pacodi_jax.text.properties import Extremes, Trend, Yardsticks
 from pacodi_jax.text.segments import Segment, segments
 
 
@@ -41,8 +41,8 @@ class Facts(NamedTuple):
     cycles: int
 
 
-def measure(window: np.ndarray, statistics: Statistics) -> Facts:
-    """Measures one channel's window ``(L,)`` by the yardsticks of its channel.
+def measure(window: np.ndarray, yardsticks: Yardsticks) -> Facts:
+    """Measures one channel's window ``(L,)`` against the yardsticks of its channel.
 
     Raises:
       PacodiError: for a window that is not a finite vector of at least four values.
@@ -52,17 +52,17 @@ def measure(window: np.ndarray, statistics: Statistics) -> Facts:
         raise PacodiError(f"a caption needs one channel (L,) with L >= 4, got {window.shape}.")
     if not np.isfinite(window).all():
         raise PacodiError("a caption needs finite values; fill or drop the missing ones first.")
-    last, edges = window.shape[0] - 1, statistics.level.tolist()
+    last, edges = window.shape[0] - 1, yardsticks.level.tolist()
     return Facts(
         level=bisect_left(edges, window.mean()),
         outline=tuple(bisect_left(edges, value) for value in properties.landmarks(window)),
-        story=segments(window, statistics),
-        trend=properties.trend(window, statistics),
-        spread=properties.spread_grade(window, statistics),
-        volatility=properties.volatility_grade(window, statistics),
-        peaks=properties.peaks(window, statistics),
-        dips=properties.dips(window, statistics),
+        story=segments(window, yardsticks),
+        trend=properties.trend(window, yardsticks),
+        spread=properties.spread_grade(window, yardsticks),
+        volatility=properties.volatility_grade(window, yardsticks),
+        peaks=properties.peaks(window, yardsticks),
+        dips=properties.dips(window, yardsticks),
         highest=float(window.argmax()) / last,
         lowest=float(window.argmin()) / last,
-        cycles=properties.cycles(window, statistics),
+        cycles=properties.cycles(window, yardsticks),
     )

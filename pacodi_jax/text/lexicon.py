@@ -1,6 +1,6 @@
-"""The words for grades, places, counts and moves, which captions of both splits share.
+"""The words for grades, places, counts and moves, shared by the captions of both splits.
 
-At the end, words that people use for the same things and captions do not.
+``SYNONYMS`` at the end lists words that requests use and captions do not.
 """
 
 LEVELS = (
@@ -86,8 +86,8 @@ PACES = {
     "sharp": (("sharp", "sudden", "steep"), ("sharply", "suddenly", "steeply")),
 }
 
-#: What a request may say instead, and what captions say. Only words that mean the same wherever
-#: they stand: no "constant" (a constant rise), no "once" (once it peaks), no "double" (it doubles).
+#: Words of requests and what captions say instead. Only words that mean the same in any context:
+#: no "constant" (a constant rise), no "once" (once it peaks), no "double" (it doubles).
 SYNONYMS = {
     "spike": "peak",
     "hump": "peak",

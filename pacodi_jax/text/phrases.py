@@ -1,9 +1,9 @@
 """The wording of captions: sentence frames, kept apart by split.
 
-A caption is made of facts. Each fact has frames for training and other frames that are held out:
-no held-out frame is ever trained on, so scores on them measure new sentences. The words in them
-(:mod:`.lexicon`) are shared, since an encoder without weights cannot know a synonym it never saw.
-Inside a fact a comma only parts what stands alone, so that a clause can be read by itself.
+A caption is made of facts. Each fact has frames for training and other, held-out frames that no
+model is trained on, so scores on them measure new sentences. The words in the frames
+(:mod:`.lexicon`) are shared, since an encoder without weights cannot know unseen synonyms. Commas
+within a fact separate clauses that can be read on their own.
 """
 
 from typing import Literal, NamedTuple
@@ -19,7 +19,7 @@ class Frames(NamedTuple):
     asked: tuple[str, ...] = ()
 
 
-#: How a story opens and how its pieces are joined, told with nouns ("a sharp drop") or verbs.
+#: How a story opens and how its pieces are joined, worded with nouns ("a sharp drop") or verbs.
 STORIES = {
     "noun": (
         Frames(("", "It begins with ", "First "), ("At first ", "Initially ")),
@@ -31,8 +31,8 @@ STORIES = {
     ),
 }
 
-#: Sentences around a noun phrase, a verb phrase and an adjective. There are many, as a model learns
-#: only from variety that what stands around a fact says nothing.
+#: Sentences around a noun phrase, a verb phrase and an adjective. There are many, so that a
+#: model learns to ignore the words around a fact.
 _NOUNS = (
     "A series with {x}",
     "A curve with {x}",
@@ -105,7 +105,7 @@ _ASKED_ADJECTIVES = (
 
 
 def _fill(frames: tuple[str, ...], phrase: str) -> tuple[str, ...]:
-    """The frames with a fact's own phrase in their place."""
+    """The frames with a phrase in place of ``{x}``."""
     return tuple(frame.replace("{x}", phrase) for frame in frames)
 
 

@@ -1,8 +1,8 @@
-"""What can be said of a series: measured properties, graded by what is usual for its channel.
+"""Measured properties of a series, graded by what is usual for its channel.
 
-The captioner words exactly these, and a check of controllability measures exactly these, so a
-request and its verdict share one definition. A series is an array ``(L,)``; the yardsticks of its
-channel are a ``Statistics`` fitted on train windows.
+Captions word exactly these properties and the check of controllability measures exactly these, so
+both share one definition. A series is an array ``(L,)``; :class:`Yardsticks` are fitted on the
+train windows of its channel.
 """
 
 from bisect import bisect_right
@@ -25,8 +25,8 @@ _FLAT_RANGE = 0.25
 _PERIODIC_SHARE = 0.6
 
 
-class Statistics(NamedTuple):
-    """Yardsticks of one channel, fitted on its train windows.
+class Yardsticks(NamedTuple):
+    """What is usual for one channel, fitted on its train windows.
 
     Attributes:
       level: ``(6,)`` quantiles of the values: the edges of seven grades of level.
@@ -60,14 +60,14 @@ class Extremes(NamedTuple):
 
     Attributes:
       places: their places, each in [0, 1] from the first step to the last.
-      sure: whether the count stands when the prominence asked for is varied from 0.2 to 0.4.
+      sure: whether the count is the same for any required prominence from 0.2 to 0.4.
     """
 
     places: tuple[float, ...]
     sure: bool
 
 
-def fit(windows: np.ndarray) -> Statistics:
+def fit(windows: np.ndarray) -> Yardsticks:
     """Fits a channel's yardsticks on its train windows ``(N, L)``.
 
     Raises:
@@ -76,15 +76,15 @@ def fit(windows: np.ndarray) -> Statistics:
     windows = np.asarray(windows, dtype=np.float64)
     if windows.ndim != 2 or windows.shape[0] < 1 or windows.shape[1] < 4:
         raise PacodiError(
-            f"caption statistics need windows of shape (N, L) with L >= 4, got {windows.shape}; "
+            f"yardsticks need windows of shape (N, L) with L >= 4, got {windows.shape}; "
             "pass one channel at a time."
         )
     if not np.isfinite(windows).all():
-        raise PacodiError("caption statistics need finite windows; fill or drop missing values.")
+        raise PacodiError("yardsticks need finite windows; fill or drop missing values.")
     unit = float(np.sqrt(np.mean(windows.var(axis=1))))
     if unit == 0.0:
         raise PacodiError("every train window is constant, so there is nothing to describe.")
-    return Statistics(
+    return Yardsticks(
         level=np.quantile(windows, _LEVEL_QUANTILES),
         spread=np.quantile(np.ptp(windows, axis=1), _GRADE_QUANTILES),
         volatility=np.quantile(roughness(windows), _GRADE_QUANTILES),
@@ -95,33 +95,33 @@ def fit(windows: np.ndarray) -> Statistics:
 def roughness(series: np.ndarray) -> np.ndarray:
     """Root mean square distance of each value from the midpoint of its neighbours.
 
-    Straight lines have none, a slow wave little, jagged series much. Shape ``(…, L)`` to ``(…)``.
+    Straight lines have none, a slow wave little, a jagged series much. Maps ``(…, L)`` to ``(…)``.
     """
     series = np.asarray(series, dtype=np.float64)
     middle = series[..., 1:-1] - 0.5 * (series[..., :-2] + series[..., 2:])
     return np.sqrt(np.mean(middle**2, axis=-1))
 
 
-def spread_grade(series: np.ndarray, statistics: Statistics) -> int:
+def spread_grade(series: np.ndarray, yardsticks: Yardsticks) -> int:
     """Grades the range of a series: 0 very narrow to 4 very wide."""
-    return int(np.searchsorted(statistics.spread, np.ptp(series)))
+    return int(np.searchsorted(yardsticks.spread, np.ptp(series)))
 
 
-def volatility_grade(series: np.ndarray, statistics: Statistics) -> int:
+def volatility_grade(series: np.ndarray, yardsticks: Yardsticks) -> int:
     """Grades the roughness of a series: 0 very smooth to 4 very volatile."""
-    return int(np.searchsorted(statistics.volatility, roughness(series)))
+    return int(np.searchsorted(yardsticks.volatility, roughness(series)))
 
 
-def volatility(series: np.ndarray, statistics: Statistics) -> Grade:
+def volatility(series: np.ndarray, yardsticks: Yardsticks) -> Grade:
     """Returns whether the volatility is low (grades 0, 1), medium (2) or high (3, 4)."""
-    return ("low", "low", "medium", "high", "high")[volatility_grade(series, statistics)]
+    return ("low", "low", "medium", "high", "high")[volatility_grade(series, yardsticks)]
 
 
-def trend(series: np.ndarray, statistics: Statistics) -> Trend:
+def trend(series: np.ndarray, yardsticks: Yardsticks) -> Trend:
     """Measures the least-squares line: its climb over the window in units of the channel."""
     series = np.asarray(series, dtype=np.float64)
     time = np.linspace(-0.5, 0.5, series.shape[0])
-    change = float(time @ series / (time @ time)) / statistics.unit
+    change = float(time @ series / (time @ time)) / yardsticks.unit
     strength = bisect_right((_DRIFT, _TREND, _STRONG_TREND), abs(change))
     direction: Direction = "flat" if strength < 2 else "up" if change > 0 else "down"
     return Trend(direction, strength, change)
@@ -134,7 +134,7 @@ def smooth(series: np.ndarray) -> np.ndarray:
     return 0.25 * (padded[:-2] + 2.0 * padded[1:-1] + padded[2:])
 
 
-def peaks(series: np.ndarray, statistics: Statistics) -> Extremes:
+def peaks(series: np.ndarray, yardsticks: Yardsticks) -> Extremes:
     """Finds interior peaks that stand out by 0.3 of the range of the smoothed series.
 
     A series whose range is under a quarter of the channel's unit has none. Turning the series
@@ -142,7 +142,7 @@ def peaks(series: np.ndarray, statistics: Statistics) -> Extremes:
     """
     smoothed = smooth(series)
     span = float(np.ptp(smoothed))
-    if span < _FLAT_RANGE * statistics.unit:
+    if span < _FLAT_RANGE * yardsticks.unit:
         return Extremes((), sure=True)
     found, details = find_peaks(smoothed, prominence=_SURE_PROMINENCE[0] * span)
     prominence = details["prominences"] / span
@@ -151,9 +151,9 @@ def peaks(series: np.ndarray, statistics: Statistics) -> Extremes:
     return Extremes(tuple(float(i) / (len(smoothed) - 1) for i in chosen), sure)
 
 
-def dips(series: np.ndarray, statistics: Statistics) -> Extremes:
+def dips(series: np.ndarray, yardsticks: Yardsticks) -> Extremes:
     """Finds interior dips: the peaks of the series upside down."""
-    return peaks(-np.asarray(series), statistics)
+    return peaks(-np.asarray(series), yardsticks)
 
 
 def landmarks(series: np.ndarray) -> np.ndarray:
@@ -169,7 +169,7 @@ def landmarks(series: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=16)
 def _waves(length: int) -> np.ndarray:
-    """Orthonormal pairs of waves of 1, 2, … cycles, free of any straight line, ``(K, 2, L)``."""
+    """Orthonormal pairs of waves of 1, 2, … cycles, orthogonal to straight lines, ``(K, 2, L)``."""
     time = np.arange(length) / length
     line = np.linalg.qr(np.stack([np.ones(length), time], axis=1))[0]
     pairs = []
@@ -181,7 +181,7 @@ def _waves(length: int) -> np.ndarray:
     return np.stack(pairs)
 
 
-def cycles(series: np.ndarray, statistics: Statistics) -> int:
+def cycles(series: np.ndarray, yardsticks: Yardsticks) -> int:
     """Counts the cycles of the dominant period, or returns 0 where no period dominates.
 
     A period dominates if a wave of it explains 0.6 of what the straight line leaves.
@@ -189,7 +189,7 @@ def cycles(series: np.ndarray, statistics: Statistics) -> int:
     series = np.asarray(series, dtype=np.float64)
     time = np.linspace(-0.5, 0.5, series.shape[0])
     rest = series - series.mean() - time * (time @ series / (time @ time))
-    if np.ptp(rest) < _FLAT_RANGE * statistics.unit:
+    if np.ptp(rest) < _FLAT_RANGE * yardsticks.unit:
         return 0
     power = np.sum((_waves(series.shape[0]) @ rest) ** 2, axis=1)
     strongest = int(np.argmax(power))

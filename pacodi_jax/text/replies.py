@@ -1,4 +1,4 @@
-"""Replies of a chat model on disk, so that a run that was stopped goes on where it was."""
+"""A cache of a chat model's replies on disk, so that a stopped run can be resumed."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from pacodi_jax.errors import PacodiError
 
 
 class Replies:
-    """Replies by request, one JSON line each; a line that is damaged or cut short is left out.
+    """Replies by request, one JSON line each; damaged or incomplete lines are skipped.
 
     Raises:
       PacodiError: if the file cannot be read, made or extended.

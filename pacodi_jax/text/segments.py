@@ -1,11 +1,11 @@
-"""A series as a short story: the fewest straight pieces that tell it, each with a direction."""
+"""A series as a few straight pieces, each with a direction and a pace."""
 
 import itertools
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from pacodi_jax.text.properties import Direction, Statistics, smooth
+from pacodi_jax.text.properties import Direction, Yardsticks, smooth
 
 Pace = Literal["slow", "steady", "sharp"]
 
@@ -90,8 +90,8 @@ def _merge(pieces: list[Segment]) -> tuple[Segment, ...]:
     return tuple(told)
 
 
-def segments(series: np.ndarray, statistics: Statistics) -> tuple[Segment, ...]:
-    """Tells a series ``(L,)`` as one to four pieces in order of time.
+def segments(series: np.ndarray, yardsticks: Yardsticks) -> tuple[Segment, ...]:
+    """Describes a series ``(L,)`` by one to four pieces in order of time.
 
     The pieces are the polyline with the fewest knots on the smoothed series that explains 85 % of
     its variance (dynamic programming); a piece is flat if it climbs less than 0.2 of the window's
@@ -99,7 +99,7 @@ def segments(series: np.ndarray, statistics: Statistics) -> tuple[Segment, ...]:
     """
     smoothed = smooth(series)
     span = float(np.ptp(smoothed))
-    flat = max(_FLAT_SHARE * span, _FLAT_UNITS * statistics.unit)
+    flat = max(_FLAT_SHARE * span, _FLAT_UNITS * yardsticks.unit)
     knots = _knots(smoothed)
     pieces = [_describe(smoothed, a, b, flat, span) for a, b in itertools.pairwise(knots)]
     return _merge(pieces)

@@ -1,4 +1,4 @@
-"""One JSON request to a web service: time-outs, retries with growing pauses, clear errors."""
+"""JSON requests to a web service, with time-outs, retries with growing pauses and clear errors."""
 
 import http.client
 import json
@@ -19,7 +19,7 @@ _LONGEST_PAUSE = 60.0
 
 
 class Service(NamedTuple):
-    """Where to ask and how patiently.
+    """A web service, and how long and how often to try.
 
     Attributes:
       url: the base address, for example ``https://api.openai.com/v1``.
@@ -41,7 +41,7 @@ class Service(NamedTuple):
 
 
 class Refusal(PacodiError):
-    """A service that answered with a status which asking again will not change."""
+    """A status of the service that a retry will not change."""
 
     def __init__(self, message: str, status: int):
         super().__init__(message)
@@ -49,7 +49,7 @@ class Refusal(PacodiError):
 
 
 class _Passing(Exception):
-    """A failure that may pass by itself, with the pause that the service asked for."""
+    """A failure that a retry may cure, with the pause that the service asked for."""
 
     def __init__(self, reason: str, pause: float | None = None):
         super().__init__(reason)
@@ -57,7 +57,7 @@ class _Passing(Exception):
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Refuses redirects: they would carry the key to another host."""
+    """Refuses redirects, which would send the key to another host."""
 
     def redirect_request(self, *_: Any) -> None:
         """Follows nothing."""
@@ -94,7 +94,7 @@ def _request(service: Service, path: str, body: Mapping[str, Any]) -> urllib.req
 
 
 def _read(response: Any, service: Service, deadline: float) -> bytes:
-    """Reads an answer in pieces, so that neither its length nor a slow drip can hold us."""
+    """Reads an answer in pieces, with limits on its length and on the time it takes."""
     pieces, size = [], 0
     while piece := response.read1(_CHUNK):
         pieces.append(piece)
@@ -115,7 +115,7 @@ def _seconds(header: str | None) -> float | None:
 
 
 def _refusal(service: Service, error: urllib.error.HTTPError) -> Exception:
-    """Tells a refusal that may pass from one that will not."""
+    """The error of a status: passing if a retry may cure it, else a refusal."""
     try:
         said = error.read(500).decode(errors="replace").strip()
     except OSError:

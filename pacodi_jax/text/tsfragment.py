@@ -1,4 +1,4 @@
-"""Reader of TSFragment-600K: one text, one vector and one single-channel series a row.
+"""Reader of TSFragment-600K: one text, one vector and one single-channel series per row.
 
 Files are named ``embedding_cleaned_<domain>_<length>.csv``. Column ``Text`` holds the caption,
 ``OT`` the series and ``TextEmbedding`` 128 numbers, both as the text of a list or a NumPy array.
@@ -44,7 +44,7 @@ class Rejection(NamedTuple):
 
 
 class Fragments(NamedTuple):
-    """A file in memory: texts, vectors ``(N, 128)``, series ``(N, L)``, and the rows left out."""
+    """A file in memory: texts, vectors ``(N, 128)``, series ``(N, L)``, and the rejected rows."""
 
     texts: list[str]
     vectors: np.ndarray
@@ -75,17 +75,6 @@ def _check_file(path: Path) -> None:
     raise PacodiError(f"{path} is missing ({held}). {_advice(folder)}")
 
 
-def locate(folder: str | Path, domain: str, length: int) -> Path:
-    """Returns the path of a domain's file of a length.
-
-    Raises:
-      PacodiError: if it is not there, with the command that downloads it.
-    """
-    path = Path(folder) / f"embedding_cleaned_{domain}_{length}.csv"
-    _check_file(path)
-    return path
-
-
 def numbers(text: str, count: int, name: str) -> np.ndarray:
     """Parses ``"[1.0, 2.0]"``, ``"[1.0 2.0]"`` or ``"[np.float64(1.0), …]"``, float32 ``(count,)``.
 
@@ -104,7 +93,7 @@ def numbers(text: str, count: int, name: str) -> np.ndarray:
     if len(words) != count:
         raise ValueError(f"{name} holds {len(words)} numbers, not {count}")
     try:
-        with np.errstate(over="ignore"):  # what is too large is not finite
+        with np.errstate(over="ignore"):  # too large values become infinite and are refused below
             values = np.fromiter(map(float, words), np.float32, count)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
@@ -138,7 +127,7 @@ def _places(path: Path, header: list[str] | str) -> tuple[int, int, int]:
 
 
 def _rows(reader: Iterator[list[str]]) -> Iterator[list[str] | str]:
-    """Yields the fields of every row, or what the CSV reader had against it."""
+    """Yields the fields of every row, or the CSV reader's complaint about it."""
     while True:
         try:
             yield next(reader)
@@ -157,7 +146,7 @@ def stream(
     """Yields a file's rows one by one; malformed ones are reported and left out.
 
     Args:
-      path: a file named ``embedding_cleaned_<domain>_<length>.csv``; the name tells the length.
+      path: a file named ``embedding_cleaned_<domain>_<length>.csv``; the name gives the length.
       tolerance: how many malformed rows to leave out before giving up.
       report: called with every malformed row.
 

@@ -121,6 +121,22 @@ def test_multiprocess_passes_a_signal_to_all_and_tells_the_worst_code(stand):
     assert stand.asked("python") == 3
 
 
+def test_multiprocess_makes_every_log_before_it_starts_anything(stand):
+    stand.program("python", "")
+    stand.program("tail", "")
+    (stand.folder / "run.process-1.log").mkdir()
+    assert stand.run("multiprocess_cpu.sh", "2", "1", *ARGUMENTS) == 1
+    assert (stand.folder / "run.process-0.log").read_text() == ""
+    assert stand.asked("python") == stand.asked("tail") == 0
+
+
+def test_multiprocess_starts_its_logs_anew(stand):
+    stand.program("python", "echo new")
+    (stand.folder / "run.process-0.log").write_text("old\n")
+    assert stand.run("multiprocess_cpu.sh", "1", "1", *ARGUMENTS) == 0
+    assert (stand.folder / "run.process-0.log").read_text() == "new\n"
+
+
 @pytest.mark.parametrize(
     ("code", "progress", "again"),
     [(0, True, 0), (2, True, 0), (75, True, 1), (137, True, 1), (137, False, 0), (1, False, 0)],

@@ -157,6 +157,11 @@ def test_job_described_in_part_is_refused(arguments, message):
         detect({}, *arguments)
 
 
+def test_number_of_processes_that_is_no_number_names_the_variables():
+    with pytest.raises(PacodiError, match="PACODI_PROCESS must be whole numbers, got 'two'"):
+        detect({"PACODI_PROCESSES": "two"})
+
+
 def test_unknown_cluster_is_refused_with_the_nearest():
     with pytest.raises(PacodiError, match="Did you mean 'slurm'"):
         detect({"PACODI_CLUSTER": "slrum"})

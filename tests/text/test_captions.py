@@ -12,29 +12,29 @@ from pacodi_jax.text.encoders.vocabulary import collect
 from pacodi_jax.text.facts import measure
 
 
-def _all(windows, statistics, **options):
-    return [caption(w, i, statistics=statistics, **options) for i, w in enumerate(windows)]
+def _all(windows, yardsticks, **options):
+    return [caption(w, i, yardsticks=yardsticks, **options) for i, w in enumerate(windows)]
 
 
-def test_captions_are_deterministic(windows, statistics):
-    assert _all(windows[:20], statistics) == _all(windows[:20], statistics)
+def test_captions_are_deterministic(windows, yardsticks):
+    assert _all(windows[:20], yardsticks) == _all(windows[:20], yardsticks)
 
 
 def test_this_caption_never_changes():
     windows = np.sin(np.linspace(0, 6, 24)) * np.linspace(0.5, 2, 40)[:, None]
-    statistics = properties.fit(windows)
-    assert caption(windows[30], 7, statistics=statistics, detail="full") == PINNED
+    yardsticks = properties.fit(windows)
+    assert caption(windows[30], 7, yardsticks=yardsticks, detail="full") == PINNED
 
 
-def test_seeds_vary_the_phrasing(windows, statistics):
+def test_seeds_vary_the_phrasing(windows, yardsticks):
     for detail, least in (("full", 49), ("drawn", 30)):
-        told = {caption(windows[0], s, statistics=statistics, detail=detail) for s in range(50)}
+        told = {caption(windows[0], s, yardsticks=yardsticks, detail=detail) for s in range(50)}
         assert len(told) > least
 
 
-def test_held_out_clauses_are_never_trained_on(windows, statistics):
-    trained = {c for t in _all(windows, statistics) for c in clauses(t)}
-    held_out = {c for t in _all(windows, statistics, split="held_out") for c in clauses(t)}
+def test_held_out_clauses_are_never_trained_on(windows, yardsticks):
+    trained = {c for t in _all(windows, yardsticks) for c in clauses(t)}
+    held_out = {c for t in _all(windows, yardsticks, split="held_out") for c in clauses(t)}
     assert not trained & held_out
     assert len(held_out) > 500
 
@@ -51,11 +51,11 @@ def test_every_fact_has_frames_of_both_splits_with_the_same_slots(fact):
 
 
 @pytest.mark.parametrize("fact", phrases.FRAMES)
-def test_no_held_out_frame_reads_as_a_trained_one_to_the_hashed_encoder(fact, windows, statistics):
+def test_no_held_out_frame_reads_as_a_trained_one_to_the_hashed_encoder(fact, windows, yardsticks):
     slots = {"x": "high", "X": "High", "n": "two", "N": "Two", "p": "late"}
     slots |= dict(zip("abcde", ("low", "normal", "high", "very low", "very high"), strict=True))
     frames = phrases.FRAMES[fact]
-    reader = Hashed(words=collect(_all(windows, statistics)))  # as a trained model reads
+    reader = Hashed(words=collect(_all(windows, yardsticks)))  # as a trained model reads
     trained, held_out = (
         reader.encode([frame.format(**slots) for frame in texts])
         for texts in (frames.train + frames.asked, frames.held_out)
@@ -63,32 +63,32 @@ def test_no_held_out_frame_reads_as_a_trained_one_to_the_hashed_encoder(fact, wi
     assert (held_out @ trained.T).max() < 0.98
 
 
-def test_only_short_captions_for_training_are_requests(windows, statistics):
+def test_only_short_captions_for_training_are_requests(windows, yardsticks):
     request = re.compile(r"\b(draw|please|give me|i want)\b", re.IGNORECASE)
-    asked = [text for text in _all(windows, statistics) if request.search(text)]
+    asked = [text for text in _all(windows, yardsticks) if request.search(text)]
     assert asked
     assert max(text.count(". ") + 1 for text in asked) <= 3
     for options in ({"detail": "full"}, {"split": "held_out"}):
-        assert not any(map(request.search, _all(windows, statistics, **options)))
+        assert not any(map(request.search, _all(windows, yardsticks, **options)))
 
 
-def test_drawn_captions_tell_one_to_all_facts(windows, statistics):
-    counts = [text.count(". ") + 1 for text in _all(windows, statistics)]
+def test_drawn_captions_tell_one_to_all_facts(windows, yardsticks):
+    counts = [text.count(". ") + 1 for text in _all(windows, yardsticks)]
     assert min(counts) == 1
     assert 0.2 < np.mean(np.array(counts) >= 10) < 0.4
     assert 0.35 < np.mean(np.array(counts) == 1) < 0.55
 
 
-def test_full_captions_tell_every_fact(windows, statistics):
-    for text in _all(windows[:50], statistics, detail="full"):
+def test_full_captions_tell_every_fact(windows, yardsticks):
+    for text in _all(windows[:50], yardsticks, detail="full"):
         assert text.count(". ") + 1 in (10, 11)
         for pattern in (r"range", r"peak", r"dip", r"highest|maximum", r"lowest|minimum"):
             assert re.search(pattern, text, re.IGNORECASE), (pattern, text)
 
 
-def test_captions_read_as_english(windows, statistics):
+def test_captions_read_as_english(windows, yardsticks):
     for split in ("train", "held_out"):
-        for text in _all(windows, statistics, split=split):
+        for text in _all(windows, yardsticks, split=split):
             assert text[0].isupper()
             assert text.endswith(".")
             assert not re.search(
@@ -96,19 +96,19 @@ def test_captions_read_as_english(windows, statistics):
             )
 
 
-def test_the_caption_says_what_the_properties_measure(windows, statistics):
+def test_the_caption_says_what_the_properties_measure(windows, yardsticks):
     verdicts = {"up": r"upward trend|rising trend|rise|goes up|increases"}
     verdicts |= {"down": r"downward trend|falling trend|decline|falls|goes down|decreases"}
     for seed, window in enumerate(windows[:200]):
-        facts = measure(window, statistics)
-        direction = properties.trend(window, statistics).direction
+        facts = measure(window, yardsticks)
+        direction = properties.trend(window, yardsticks).direction
         told = captions._tell_trend(captions._Words(seed, "train"), facts).lower()
         expected = verdicts.get(direction, r"no trend|flat|drift|neither")
         assert re.search(expected, told), (direction, told)
 
 
-def test_unsure_counts_are_hedged(windows, statistics):
-    facts = [measure(window, statistics) for window in windows]
+def test_unsure_counts_are_hedged(windows, yardsticks):
+    facts = [measure(window, yardsticks) for window in windows]
     for seed, fact in enumerate(facts):
         told = captions._tell_peaks(captions._Words(seed, "train"), fact)
         hedged = bool(fact.peaks.places) and not fact.peaks.sure
@@ -116,8 +116,8 @@ def test_unsure_counts_are_hedged(windows, statistics):
         assert not (hedged and "clear" in told)
 
 
-def test_brief_captions_may_count_peaks_without_placing_them(windows, statistics):
-    facts = next(f for f in (measure(w, statistics) for w in windows) if len(f.peaks.places) == 2)
+def test_brief_captions_may_count_peaks_without_placing_them(windows, yardsticks):
+    facts = next(f for f in (measure(w, yardsticks) for w in windows) if len(f.peaks.places) == 2)
     told = [word(facts, seed, split="train", detail="drawn") for seed in range(400)]
     alone = [text for text in told if re.fullmatch(r"[^.]*two (clear )?peaks( [^.]*)?\.", text)]
     bare = [text for text in alone if text.endswith("peaks.")]
@@ -126,15 +126,15 @@ def test_brief_captions_may_count_peaks_without_placing_them(windows, statistics
     assert not any(re.search(r"peaks\.", text) for text in full)
 
 
-def test_measuring_once_and_wording_often_equals_the_caption(windows, statistics):
-    facts = measure(windows[3], statistics)
+def test_measuring_once_and_wording_often_equals_the_caption(windows, yardsticks):
+    facts = measure(windows[3], yardsticks)
     for seed in range(5):
         worded = word(facts, seed, split="train", detail="drawn")
-        assert worded == caption(windows[3], seed, statistics=statistics)
+        assert worded == caption(windows[3], seed, yardsticks=yardsticks)
 
 
 @pytest.mark.parametrize("fact", ["trend", "volatility", "peaks", "dips", "level", "spread"])
-def test_one_fact_alone_is_told_and_nothing_else(fact, windows, statistics):
+def test_one_fact_alone_is_told_and_nothing_else(fact, windows, yardsticks):
     said = {
         "trend": r"trend|drift|ris|fall|declin|goes|creas|flat",
         "volatility": r"volatil|rough|smooth|calm",
@@ -144,20 +144,20 @@ def test_one_fact_alone_is_told_and_nothing_else(fact, windows, statistics):
         "spread": r"range",
     }
     for seed, window in enumerate(windows[:100]):
-        told = word_one(measure(window, statistics), fact, seed, split="train").lower()
+        told = word_one(measure(window, yardsticks), fact, seed, split="train").lower()
         assert told.count(".") == 1
         assert re.search(said[fact], told), told
 
 
-def test_most_captions_of_the_peaks_alone_only_count_them(windows, statistics):
-    facts = next(f for f in (measure(w, statistics) for w in windows) if len(f.peaks.places) == 2)
+def test_most_captions_of_the_peaks_alone_only_count_them(windows, yardsticks):
+    facts = next(f for f in (measure(w, yardsticks) for w in windows) if len(f.peaks.places) == 2)
     places = re.compile("|".join(p for group in lexicon.PLACES for p in group))
     told = [word_one(facts, "peaks", seed, split="train") for seed in range(400)]
     assert 0.6 < np.mean([not places.search(text) for text in told]) < 0.8
 
 
-def test_kinds_are_what_is_told_without_what_is_hedged(windows, statistics):
-    measured = [measure(window, statistics) for window in windows]
+def test_kinds_are_what_is_told_without_what_is_hedged(windows, yardsticks):
+    measured = [measure(window, yardsticks) for window in windows]
     hedged = [facts for facts in measured if not facts.peaks.sure]
     assert hedged
     assert all("peaks" not in kinds(facts) for facts in hedged)
@@ -168,34 +168,34 @@ def test_kinds_are_what_is_told_without_what_is_hedged(windows, statistics):
         assert ("cycles" in kinds(facts)) == (facts.cycles > 0)
 
 
-def test_a_fact_that_a_window_has_not_is_not_told_alone(statistics):
-    flat = measure(np.zeros(24), statistics)
-    with pytest.raises(PacodiError, match="no cycles to tell of"):
+def test_a_fact_that_a_window_has_not_is_not_told_alone(yardsticks):
+    flat = measure(np.zeros(24), yardsticks)
+    with pytest.raises(PacodiError, match="no cycles to describe"):
         word_one(flat, "cycles", 0, split="train")
 
 
 @pytest.mark.parametrize("length", [4, 24, 25, 96])
-def test_any_length_is_described(length, statistics):
+def test_any_length_is_described(length, yardsticks):
     series = np.random.default_rng(length).normal(size=length)
-    assert caption(series, 0, statistics=statistics, detail="full")
+    assert caption(series, 0, yardsticks=yardsticks, detail="full")
 
 
 @pytest.mark.parametrize(
     ("window", "said"),
     [(np.zeros((24, 2)), r"one channel"), (np.zeros(3), "L >= 4"), (np.full(24, np.inf), "finite")],
 )
-def test_what_is_no_window_is_refused(window, said, statistics):
+def test_what_is_no_window_is_refused(window, said, yardsticks):
     with pytest.raises(PacodiError, match=said):
-        caption(window, 0, statistics=statistics)
+        caption(window, 0, yardsticks=yardsticks)
 
 
-def test_an_unknown_split_detail_or_fact_is_refused(windows, statistics):
+def test_an_unknown_split_detail_or_fact_is_refused(windows, yardsticks):
     with pytest.raises(PacodiError, match="held_out"):
-        caption(windows[0], 0, statistics=statistics, split="heldout")
+        caption(windows[0], 0, yardsticks=yardsticks, split="heldout")
     with pytest.raises(PacodiError, match="detail"):
-        caption(windows[0], 0, statistics=statistics, detail="all")
+        caption(windows[0], 0, yardsticks=yardsticks, detail="all")
     with pytest.raises(PacodiError, match="peaks"):
-        word_one(measure(windows[0], statistics), "peak", 0, split="train")
+        word_one(measure(windows[0], yardsticks), "peak", 0, split="train")
 
 
 def test_clauses_split_at_punctuation_but_not_inside_numbers():

@@ -5,7 +5,7 @@ import pytest
 
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.text import chat
-from pacodi_jax.text.chat import Answers, Chat
+from pacodi_jax.text.chat import Chat
 from tests.text.conftest import Reply
 
 
@@ -24,14 +24,11 @@ def make(loopback, tmp_path):
     return make
 
 
-def test_good_answers_are_parsed_and_scored(make, loopback):
+def test_good_answers_are_parsed(make, loopback):
     loopback.replies = [_said("[1, 2.5, -3e0]"), _said("```json\n[0, 0, 0]\n```")]
     answers = make().draw(["it falls", "it is flat"])
     np.testing.assert_array_equal(answers.series, [[1, 2.5, -3], [0, 0, 0]])
-    found = chat.score(np.array([[1.0, 2.5, -2.0], [0.0, 0.0, 0.5]]), answers)
-    assert found.mse == pytest.approx((1.0 + 0.25) / 6)
-    assert found.wape == pytest.approx(1.5 / 6.0)
-    assert (found.answered, found.asked) == (2, 2)
+    assert answers.usable.tolist() == [True, True]
 
 
 def test_the_prompt_holds_length_scale_and_caption(make, loopback):
@@ -53,13 +50,12 @@ def test_a_bad_answer_is_asked_again_with_the_reason(make, loopback):
     assert "(not JSON)" in loopback.requests[1][2]["messages"][-1]["content"]
 
 
-def test_answers_that_stay_bad_are_failures_and_not_scored(make, loopback):
+def test_answers_that_stay_bad_are_failures_and_not_usable(make, loopback):
     loopback.replies = [_said("[1, 2]"), _said("[1, 2]"), _said("[1, 2, 3]")]
     answers = make().draw(["rise", "fall"])
     assert answers.failures == ((0, "2 values"),)
     assert np.isnan(answers.series[0]).all()
-    found = chat.score(np.array([[9.0, 9.0, 9.0], [1.0, 2.0, 3.0]]), answers)
-    assert (found.mse, found.answered, found.asked) == (0.0, 1, 2)
+    assert answers.usable.tolist() == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -190,20 +186,8 @@ def test_a_line_of_endless_nesting_in_the_cache_is_left_out(make, loopback, tmp_
     np.testing.assert_array_equal(answers.series, [[1, 2, 3]])
 
 
-def test_windows_of_another_shape_are_not_scored():
-    answers = Answers(np.zeros((2, 3)), ())
-    with pytest.raises(PacodiError, match=r"shape \(5, 3\), the answers \(2, 3\)"):
-        chat.score(np.ones((5, 3)), answers)
-
-
 def test_empty_text_and_a_senseless_scale_are_refused(make):
     with pytest.raises(PacodiError, match="empty"):
         make().draw([" "])
     with pytest.raises(PacodiError, match="low < high"):
         make(low=2.0)
-
-
-def test_no_usable_answer_cannot_be_scored():
-    answers = Answers(np.full((2, 3), np.nan), (chat.Failure(0, "not JSON"),))
-    with pytest.raises(PacodiError, match=r"none of 2 replies was usable.*not JSON"):
-        chat.score(np.zeros((2, 3)), answers)

@@ -1,6 +1,9 @@
+import logging
+
 import numpy as np
 import pytest
 
+from pacodi_jax.cli import news
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.text.encoders import kept
 from pacodi_jax.text.encoders.endpoint import Endpoint
@@ -75,8 +78,13 @@ def test_texts_are_not_written_to_the_disk(loopback):
     assert all(b"secret" not in path.read_bytes() for path in _files())
 
 
-def test_a_long_encoding_tells_how_far_it_is(loopback, monkeypatch, capsys):
+def test_a_long_encoding_logs_how_far_it_is_and_a_command_shows_it(loopback, monkeypatch, capsys):
     monkeypatch.setattr(kept, "_TOLD_EVERY", 0.0)
     loopback.answer = _answer
-    _endpoint(loopback).encode(TEXTS)
-    assert capsys.readouterr().err.splitlines()[0] == "encoding texts: 128 of 300"
+    _endpoint(loopback).encode(TEXTS[:150])
+    assert capsys.readouterr() == ("", "")  # the library itself never prints
+    with news.shown():
+        _endpoint(loopback).encode(TEXTS)
+    told = ["encoding texts: 128 of 150", "encoding texts: 150 of 150"]
+    assert capsys.readouterr().err.splitlines() == told
+    assert not logging.getLogger("pacodi_jax").handlers

@@ -3,10 +3,10 @@ import pytest
 
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.text import properties
-from pacodi_jax.text.properties import Statistics
+from pacodi_jax.text.properties import Yardsticks
 from pacodi_jax.text.segments import segments
 
-UNIT = Statistics(
+UNIT = Yardsticks(
     level=np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0]),
     spread=np.array([1.0, 2.0, 3.0, 4.0]),
     volatility=np.array([0.1, 0.2, 0.3, 0.4]),
@@ -87,11 +87,11 @@ def test_landmarks_of_a_line_are_its_values_there():
     np.testing.assert_allclose(inner, [1.0, 2.0, 3.0], atol=1e-12)
 
 
-def test_fitted_edges_split_train_as_their_quantiles_say(windows, statistics):
-    grades = [properties.volatility_grade(window, statistics) for window in windows]
+def test_fitted_edges_split_train_as_their_quantiles_say(windows, yardsticks):
+    grades = [properties.volatility_grade(window, yardsticks) for window in windows]
     shares = np.bincount(grades, minlength=5) / len(grades)
     np.testing.assert_allclose(shares, [0.1, 0.25, 0.3, 0.25, 0.1], atol=0.01)
-    assert statistics.unit == pytest.approx(np.sqrt(windows.var(axis=1).mean()))
+    assert yardsticks.unit == pytest.approx(np.sqrt(windows.var(axis=1).mean()))
 
 
 @pytest.mark.parametrize(
@@ -117,9 +117,9 @@ def test_story_of_a_slow_rise_and_a_sharp_drop():
     assert all(piece.direction == "flat" for piece in rest)
 
 
-def test_story_pieces_cover_the_window_in_order(windows, statistics):
+def test_story_pieces_cover_the_window_in_order(windows, yardsticks):
     for window in windows[:50]:
-        pieces = segments(window, statistics)
+        pieces = segments(window, yardsticks)
         assert 1 <= len(pieces) <= 4
         assert sum(piece.share for piece in pieces) == pytest.approx(1.0)
         assert list(pieces) == sorted(pieces, key=lambda piece: piece.centre)

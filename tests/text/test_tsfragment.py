@@ -142,10 +142,8 @@ def test_what_is_no_table_is_named(tmp_path, raw, said):
 
 def test_a_missing_file_names_the_data_set(write):
     folder = write([_row(0)]).parent
-    assert tsfragment.locate(folder, "ETTh1", 24).is_file()
-    with pytest.raises(PacodiError, match=r"hf download WinfredGe/TSFragment-600K"):
-        tsfragment.locate(folder, "traffic", 96)
-    with pytest.raises(PacodiError, match=r"embedding_cleaned_ETTh1_24\.csv there"):
+    held = r"missing \(embedding_cleaned_ETTh1_24\.csv there\)"
+    with pytest.raises(PacodiError, match=rf"{held}.*hf download WinfredGe/TSFragment-600K"):
         tsfragment.read(folder / "embedding_cleaned_traffic_96.csv")
 
 
@@ -154,8 +152,6 @@ def test_a_folder_is_called_a_folder_and_no_path_names_the_setting(tmp_path):
     for path in (tmp_path, tmp_path / "embedding_cleaned_ETTh1_24.csv"):
         with pytest.raises(PacodiError, match=r"is a folder \(no such file there\).*hf download"):
             tsfragment.read(path)
-    with pytest.raises(PacodiError, match="is a folder"):
-        tsfragment.locate(tmp_path, "ETTh1", 24)
     with pytest.raises(PacodiError, match=r"--config\.data\.path=.*hf download WinfredGe"):
         tsfragment.read("")
 

@@ -75,8 +75,8 @@ def test_words_that_mean_it_only_at_times_are_left_out(text):
 
 def test_synonyms_are_no_words_of_captions_and_stand_for_some():
     windows = np.random.default_rng(0).normal(size=(200, 24)).cumsum(axis=1)
-    statistics = properties.fit(windows)
-    texts = [caption(w, s, statistics=statistics) for s, w in enumerate(np.tile(windows, (5, 1)))]
+    yardsticks = properties.fit(windows)
+    texts = [caption(w, s, yardsticks=yardsticks) for s, w in enumerate(np.tile(windows, (5, 1)))]
     known = {stem(word) for word in collect(texts)}
     for word, meaning in SYNONYMS.items():
         assert stem(word) not in known, word  # else it would never be looked up

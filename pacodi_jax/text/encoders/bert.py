@@ -1,4 +1,4 @@
-"""BERT's encoder as one pure function of its weights: tokens in, one unit vector a text out.
+"""BERT's encoder as one pure function of its weights: tokens in, one unit vector per text out.
 
 Devlin et al., 2019, https://arxiv.org/abs/1810.04805: post-norm blocks, learned positions, exact
 GELU. The text's vector is the mean over its tokens, scaled to unit length, as in
@@ -50,7 +50,7 @@ def _block(weights: Weights, hidden: Array, mask: Array, heads: int) -> Array:
 
 
 def stack(weights: Weights, layers: int) -> tuple[Weights, Weights]:
-    """Parts the weights of a Hugging Face ``BertModel`` into embeddings and stacked blocks."""
+    """Splits the weights of a Hugging Face ``BertModel`` into embeddings and stacked blocks."""
     first = "encoder.layer.0."
     names = [name.removeprefix(first) for name in weights if name.startswith(first)]
     outer = {name: weights[name] for name in weights if name.startswith("embeddings.")}
@@ -66,7 +66,7 @@ def embed(outer: Weights, blocks: Weights, tokens: Array, mask: Array, heads: in
 
     Args:
       outer: weights of the embeddings, from :func:`stack`.
-      blocks: weights of the blocks, a leading axis over them, from :func:`stack`.
+      blocks: weights of the blocks, stacked along a leading axis, from :func:`stack`.
       tokens: token numbers ``(B, N)``.
       mask: true where there is a token ``(B, N)``.
       heads: number of attention heads.

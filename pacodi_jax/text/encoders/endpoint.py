@@ -1,4 +1,4 @@
-"""Any OpenAI-compatible embeddings service, by its address."""
+"""Vectors from any OpenAI-compatible embeddings service."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -33,9 +33,9 @@ class Endpoint(Encoder):
         self.identity = served_identity(model, width)
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Returns the vectors of ``texts``, float32 ``(N, width)``; a text is asked for once.
+        """Returns the vectors of ``texts``, float32 ``(N, width)``; equal texts are sent once.
 
-        What was answered is kept for the next run, by address, model and width.
+        Answers are cached for later runs, by address, model and width.
 
         Raises:
           PacodiError: if the service fails or answers with something else.
@@ -51,7 +51,7 @@ class Endpoint(Encoder):
         answer = post(self._service, "/embeddings", body)
         try:
             rows = {int(item["index"]): item["embedding"] for item in answer["data"]}
-            with np.errstate(over="ignore"):  # what is too large is told below as not finite
+            with np.errstate(over="ignore"):  # infinite values are refused below
                 vectors = np.array([rows[number] for number in range(len(texts))], np.float32)
         except (KeyError, TypeError, ValueError, IndexError, OverflowError):
             raise PacodiError(

@@ -1,12 +1,11 @@
-"""Hashed n-grams: a text encoder without weights, so it always works.
+"""Hashed words and word pairs: a text encoder that needs no weights and no download.
 
-Every clause gives its words without their endings and all pairs of them in either order, whatever
-stands between. Each such feature is hashed to four slots with signs, so that another one which
-shares a slot with it hardly ever shares all; counts enter as √count, words weigh twice as much as
-pairs, and the vector is scaled to unit length. Pairs bind what belongs together ("ends … low") in
-whatever frame it is said.
+The features of a clause are its stemmed words and the unordered pairs of words at most six apart.
+Each feature is hashed to four signed slots, so two features that share one slot hardly ever share
+all four. Counts enter as √count, words weigh twice as much as pairs, and vectors have unit length.
+Pairs keep together what belongs together ("ends … low"), whatever the sentence around it.
 
-Told the words of the texts that a model was trained on, it reads requests by them, see
+Given the words of the texts that a model was trained on, it maps requests to these words, see
 :mod:`.vocabulary`.
 """
 
@@ -30,7 +29,7 @@ _BLOCK = 1024
 
 
 def _features(text: str) -> Iterator[tuple[str, str]]:
-    """Yields (group, feature) for every feature of a clean text in small letters."""
+    """Yields (group, feature) for every feature of a clean text in lower case."""
     for clause in clauses(text):
         stems = [stem(word) for word in WORD.findall(clause) if word not in FILLERS]
         for place, word in enumerate(stems):
@@ -41,7 +40,7 @@ def _features(text: str) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=1 << 16)
 def _slots(group: str, feature: str, width: int) -> tuple[tuple[int, float], ...]:
-    """Returns the slots of a feature and their signs; the same on every machine."""
+    """The slots of a feature and their signs; the same on every machine."""
     digest = hashlib.blake2b(f"{group}:{feature}".encode(), digest_size=8 * _SLOTS).digest()
     numbers = (int.from_bytes(digest[8 * i : 8 * i + 8], "little") for i in range(_SLOTS))
     return tuple(((number >> 1) % width, 1.0 if number & 1 else -1.0) for number in numbers)
@@ -52,7 +51,7 @@ class Hashed(Encoder):
 
     Args:
       width: number of slots; more slots mean fewer collisions.
-      words: of the texts that a model was trained on, to read requests to it by; empty reads all.
+      words: those of a model's training texts, to which requests are mapped; empty keeps all.
 
     Raises:
       PacodiError: for a width below 16.
@@ -66,9 +65,9 @@ class Hashed(Encoder):
         self.identity = f"hashed/v{_VERSION}/width={width}"
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Returns unit vectors, float32 ``(N, width)``; equal texts give equal bits anywhere.
+        """Returns unit vectors, float32 ``(N, width)``; bitwise the same on every machine.
 
-        A text that has none of the words of training gives zeros.
+        A text with none of the training words gives zeros.
         """
         vectors = np.zeros((len(texts), self.width), dtype=np.float32)
         for first in range(0, len(texts), _BLOCK):
@@ -77,11 +76,11 @@ class Hashed(Encoder):
         return vectors
 
     def taught(self, texts: Sequence[str]) -> "Hashed":
-        """Returns the encoder that reads by the words of ``texts``."""
+        """Returns the encoder that maps requests to the words of ``texts``."""
         return Hashed(width=self.width, words=collect(texts))
 
     def _encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Unit vectors of a few texts in double precision, ``(N, width)``."""
+        """Unit vectors of one block of texts in double precision, ``(N, width)``."""
         vectors = np.zeros((len(texts), self.width), dtype=np.float64)
         for row, text in zip(vectors, texts, strict=True):
             read = self._vocabulary.read(text).text

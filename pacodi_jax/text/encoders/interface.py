@@ -10,7 +10,7 @@ import numpy as np
 from pacodi_jax.errors import PacodiError
 
 MAX_WORDS = 1000
-#: Words that say nothing of a series.
+#: Words that say nothing about a series.
 FILLERS = frozenset(
     ("a", "an", "the", "it", "its", "is", "are", "be", "of", "and", "with", "that", "there", "has")
 )
@@ -22,10 +22,10 @@ class Encoder(Protocol):
     """Turns texts into vectors.
 
     Attributes:
-      identity: names the space of the vectors. Stored in checkpoints: vectors of another identity
-        mean nothing to the model.
+      identity: names the space of the vectors. It is stored in checkpoints, since a model cannot
+        use vectors of another space.
       width: the length of a vector.
-      words: all that it reads, if it was taught any; a text that has none of them gives zeros.
+      words: the vocabulary, if it has a fixed one; a text with none of these words gives zeros.
     """
 
     identity: str
@@ -37,17 +37,17 @@ class Encoder(Protocol):
         ...
 
     def taught(self, texts: Sequence[str]) -> "Encoder":
-        """Returns the encoder that reads requests to a model trained on ``texts``."""
+        """Returns the encoder for requests to a model trained on ``texts``."""
         del texts
-        return self  # what knows a language needs no teaching
+        return self  # a language model needs no vocabulary of its own
 
 
 def clean_text(text: str) -> str:
     """Returns the text in NFKC form, control characters as spaces, white space collapsed.
 
     Raises:
-      PacodiError: if it is not a string, has nothing to read, more than 1000 words, or only words
-        that say nothing of a series.
+      PacodiError: if it is not a string, or has no word, more than 1000 words, or only words that
+        say nothing about a series.
     """
     if not isinstance(text, str):
         raise PacodiError(f"a text must be a string, got {type(text).__name__}.")
@@ -73,7 +73,7 @@ def clean_text(text: str) -> str:
 
 
 def as_numbers(values: Any, width: int, source: str) -> np.ndarray:
-    """Returns ``values`` as a float32 array of any shape; a number too large for it is infinite.
+    """Returns ``values`` as a float32 array of any shape; too large numbers become infinite.
 
     Raises:
       PacodiError: naming ``source``, for anything but real numbers in rows of one length.
@@ -95,8 +95,8 @@ def check_vectors(vectors: Any, width: int, source: str) -> np.ndarray:
     """Returns ``vectors`` as float32 ``(N, width)`` after checking them.
 
     Raises:
-      PacodiError: naming ``source``, for what is no array of numbers, a wrong width or
-        a value that is not finite.
+      PacodiError: naming ``source``, for anything but numbers, a wrong width or a value that is
+        not finite.
     """
     vectors = as_numbers(vectors, width, source)
     if vectors.ndim != 2 or vectors.shape[1] != width:
@@ -125,5 +125,5 @@ def require_identity(encoder: Encoder, expected: str) -> None:
 
 
 def served_identity(model: str, width: int) -> str:
-    """Names the space of a served model's vectors, wherever and whenever they were made."""
+    """Names the space of a served model's vectors, at whatever address it is served."""
     return f"served/{model}/width={width}"

@@ -1,25 +1,25 @@
-"""Vectors of slow encoders are kept between runs, so that no text is read or paid for twice.
+"""A cache of slow encoders' vectors, so that no text is read or paid for twice.
 
-A file holds the vectors of one block of texts and the digests of these texts, never the texts. It
-appears whole or not at all; one that cannot be read counts as absent, and one that cannot be
-written is not kept.
+A file holds the vectors of one block of texts and the digests of these texts, never the texts. A
+file that cannot be read counts as absent; one that cannot be written is skipped.
 """
 
 import contextlib
 import hashlib
-import os
-import sys
-import tempfile
+import logging
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from pacodi_jax import files
+from pacodi_jax.errors import PacodiError
 from pacodi_jax.text.encoders.interface import check_vectors
 
-#: Seconds between two lines that tell how far a long encoding is.
+#: Seconds between two progress lines of a long encoding.
 _TOLD_EVERY = 15.0
+_LOG = logging.getLogger("pacodi_jax")
 
 
 def _digest(text: str, size: int = 16) -> bytes:
@@ -27,13 +27,12 @@ def _digest(text: str, size: int = 16) -> bytes:
 
 
 def folder_of(space: str) -> Path:
-    """``$XDG_CACHE_HOME/pacodi_jax/vectors/…``, by default under ``~/.cache``, for one space."""
-    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(root) / "pacodi_jax" / "vectors" / _digest(space, 8).hex()
+    """The cache folder of one space, in ``vectors`` of :func:`pacodi_jax.files.cache_folder`."""
+    return files.cache_folder("vectors", _digest(space, 8).hex())
 
 
 def _stored(folder: Path, wanted: set[bytes], width: int) -> dict[bytes, np.ndarray]:
-    """The vectors that a folder holds of the wanted digests."""
+    """The cached vectors of the wanted digests."""
     found: dict[bytes, np.ndarray] = {}
     for path in sorted(folder.glob("*.npz")):
         try:
@@ -53,15 +52,12 @@ def _keep(folder: Path, digests: list[bytes], vectors: np.ndarray) -> None:
     joined = b"".join(digests)
     rows = np.frombuffer(joined, np.uint8).reshape(len(digests), -1)
     name = hashlib.blake2b(joined, digest_size=16).hexdigest()
-    with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=folder)
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                np.savez(stream, digests=rows, vectors=vectors)
-            Path(temporary).replace(folder / f"{name}.npz")
-        finally:
-            Path(temporary).unlink(missing_ok=True)
+    with (
+        contextlib.suppress(PacodiError),
+        files.replacing(folder / f"{name}.npz") as temporary,
+        temporary.open("wb") as stream,
+    ):
+        np.savez(stream, digests=rows, vectors=vectors)
 
 
 def encode(
@@ -72,14 +68,14 @@ def encode(
     width: int,
     block: int,
 ) -> np.ndarray:
-    """Returns the vectors of clean texts; only those not kept are read, equal ones once.
+    """Returns the vectors of clean texts; each different text that is not cached is read once.
 
     Args:
       texts: N clean texts.
       read: turns at most ``block`` different texts into vectors ``(…, width)``.
-      space: names what ``read`` makes of a text; vectors of another name are not used.
+      space: names what ``read`` computes; vectors cached under another name are not used.
       width: the length of a vector.
-      block: how many texts are read, and kept, at once.
+      block: how many texts are read, and cached, at once.
 
     Returns:
       Vectors, float32 ``(N, width)``.
@@ -96,8 +92,7 @@ def encode(
         found |= zip(named, vectors, strict=True)
         if time.monotonic() - told >= _TOLD_EVERY:
             told = time.monotonic()
-            done = f"{first + len(part)} of {len(missing)}"
-            print(f"encoding texts: {done}", file=sys.stderr, flush=True)
+            _LOG.info("encoding texts: %d of %d", first + len(part), len(missing))
     gathered = np.zeros((len(texts), width), np.float32)
     for row, text in zip(gathered, texts, strict=True):
         row[:] = found[digests[text]]

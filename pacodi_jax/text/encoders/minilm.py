@@ -68,7 +68,7 @@ def _bucket(texts: int, longest: int) -> tuple[int, int]:
 
 
 class MiniLM(Encoder):
-    """The MiniLM encoder: reads a text at once, up to 256 word pieces, and not what comes after.
+    """The MiniLM encoder: one pass over a whole text, cut after 256 word pieces.
 
     Args:
       folder: where the model's files are, or None for the installed package.
@@ -89,17 +89,17 @@ class MiniLM(Encoder):
         self.identity = f"minilm/v{_VERSION}/width={self.width}/sha256={digest}"
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Returns unit vectors, float32 ``(N, 384)``; a text is read once, and kept."""
+        """Returns unit vectors, float32 ``(N, 384)``; each text is read once and cached."""
         return self.encode_clean([clean_text(text) for text in texts])
 
     def encode_clean(self, texts: Sequence[str]) -> np.ndarray:
-        """Returns unit vectors of clean texts, which may be parts of a text that say little."""
+        """Returns unit vectors of texts that are clean already, or clauses of such texts."""
         return kept.encode(
             texts, self._read, space=self.identity, width=self.width, block=8 * _BATCH
         )
 
     def _read(self, texts: list[str]) -> np.ndarray:
-        """Reads texts in batches of like length, padded to few shapes so that few compile."""
+        """Reads texts in batches of similar length, padded to few shapes so that few compile."""
         tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(texts)]
         order = sorted(range(len(texts)), key=lambda number: len(tokens[number]))
         vectors = np.zeros((len(texts), self.width), dtype=np.float32)

@@ -1,9 +1,9 @@
 """MiniLM clause by clause: the kernel mean of a text's clauses.
 
-The mean of the clauses' vectors blurs the facts of a caption. The mean of random Fourier features
-of them does so less: it estimates the kernel mean embedding of the set of clauses under
-k(v, w) = exp(−‖v − w‖²/2b²), which in the limit tells all such sets apart. Clauses recur, so many
-captions cost little, and nothing is cut off.
+The mean of the clauses' vectors blurs the facts of a caption. The mean of their random Fourier
+features blurs them less: it estimates the kernel mean embedding of the set of clauses under
+k(v, w) = exp(−‖v − w‖²/2b²), which in the limit distinguishes all such sets. Clauses recur across
+captions, so many captions cost little, and long captions are not cut off.
 
 Rahimi and Recht, 2007, Random Features for Large-Scale Kernel Machines; Muandet et al., 2017,
 https://arxiv.org/abs/1605.09522.
@@ -24,7 +24,7 @@ _SEED = 20260
 
 
 def _normals(rows: int, columns: int) -> np.ndarray:
-    """Standard normals from raw bits by Box and Muller: the same with every version of NumPy."""
+    """Standard normals from raw bits by Box–Muller: the same with every version of NumPy."""
     bits = np.random.PCG64(_SEED).random_raw(2 * rows * columns)
     uniform = ((bits >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
     radius, angle = np.sqrt(-2.0 * np.log(uniform[0::2])), 2.0 * np.pi * uniform[1::2]
@@ -54,7 +54,7 @@ class MiniLMClauses(Encoder):
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Returns vectors of length at most 1, float32 ``(N, width)``; equal clauses are read once.
 
-        A clause of more than 256 word pieces is read up to there.
+        A clause is cut after 256 word pieces.
         """
         parts = [clauses(clean_text(text)) for text in texts]
         unique = sorted({part for text in parts for part in text if any(map(str.isalnum, part))})

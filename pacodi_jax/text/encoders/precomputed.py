@@ -1,4 +1,4 @@
-"""Vectors made beforehand, such as TSFragment-600K's: a text is looked up, not read."""
+"""Precomputed vectors, such as those of TSFragment-600K: texts are looked up in a table."""
 
 from collections.abc import Sequence
 

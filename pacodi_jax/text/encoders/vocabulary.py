@@ -1,9 +1,9 @@
-"""The words of the texts that a model was trained on, and how a request is read with them.
+"""The words of the texts that a model was trained on, and how requests are mapped to them.
 
-An encoder without weights gives a word that training never had some place by chance, where the
-model takes it for another. So a request is read by the words of training: one that is misspelt as
-the word it is nearest to, one that means the same as a known one as that, and any other is left
-out. Tell the user of all three.
+A hashing encoder puts an unseen word into arbitrary slots, where the model takes it for another
+word. So each word of a request is mapped to the training words: a synonym to the word it means, a
+misspelt word to the nearest one, and any other word is dropped. A :class:`Reading` lists all such
+changes, to be shown to the user.
 """
 
 import re
@@ -22,16 +22,16 @@ _NEAR = 0.88  # of difflib's ratio: "upwrd" is near "upward", "troughs" is not n
 _DIGITS = {"0": "no", "1": "one", "2": "two", "3": "three", "4": "four", "5": "five", "6": "six"}
 _MEANINGS = {stem(word): meaning for word, meaning in SYNONYMS.items()}
 _TWICE = re.compile(r"\b(\w+)(?: \1\b)+")  # "a sharp jump" is a sharp rise, not a sharp sharp one
-_SHORT = 4  # letters; among words so short the nearest one is often another
+_SHORT = 4  # letters; the nearest word to so short a word is often wrong
 
 
 class Reading(NamedTuple):
-    """How a text is read, all in small letters.
+    """How a text is read, all in lower case.
 
     Attributes:
-      text: what is left of it, punctuation included; it may be nothing.
-      corrected: what was written, and the word or words it is read as.
-      ignored: words that are left out, those that say nothing of a series aside.
+      text: what remains, punctuation included; it may be empty.
+      corrected: words of the request and the words they are replaced by.
+      ignored: words that are dropped, except filler words.
     """
 
     text: str
@@ -40,7 +40,7 @@ class Reading(NamedTuple):
 
 
 def collect(texts: Iterable[str]) -> tuple[str, ...]:
-    """Returns the different words of the texts, in small letters, sorted."""
+    """Returns the different words of the texts, in lower case, sorted."""
     different = dict.fromkeys(texts)
     return tuple(sorted({word for text in different for word in _words(_plain(text))}))
 
@@ -49,7 +49,7 @@ def encode_request(encoder: Encoder, text: str) -> np.ndarray:
     """Returns the vector ``(width,)`` of a text.
 
     Raises:
-      PacodiError: for a text that the encoder does not read, or that has no word it was taught.
+      PacodiError: for a text that is refused, or has no word of the encoder's vocabulary.
     """
     vector = encoder.encode([text])[0]
     if vector.any() or not encoder.words:
@@ -63,7 +63,7 @@ def encode_request(encoder: Encoder, text: str) -> np.ndarray:
 
 
 class Vocabulary:
-    """The words of training; without any, all words are read.
+    """The words of training; if there are none, all words are kept.
 
     Args:
       words: as :func:`collect` returns them.
@@ -80,7 +80,7 @@ class Vocabulary:
         """Reads a text.
 
         Raises:
-          PacodiError: for a text that no encoder reads.
+          PacodiError: for a text that :func:`clean_text` refuses.
         """
         plain = _plain(text)
         if not self._stems:
@@ -95,7 +95,7 @@ class Vocabulary:
         )
 
     def _take(self, word: str) -> str | None:
-        """The word itself if it is known, the one that it means or misspells, or None."""
+        """The word itself if it is known, else the word that it means or misspells, else None."""
         if word in FILLERS or stem(word) in self._stems:
             return word
         if word not in self._found:
@@ -103,9 +103,9 @@ class Vocabulary:
         return self._found[word]
 
     def _nearest(self, word: str) -> str | None:
-        """The word that means the same, or that a misspelt one most resembles.
+        """The known word of the same meaning, or the most similar one of the same first letter.
 
-        Numbers and other beginnings mean others.
+        Digits and words with a known meaning are never corrected by spelling.
         """
         if word in _DIGITS or stem(word) in _MEANINGS:
             return self._meaning(word)
@@ -115,7 +115,7 @@ class Vocabulary:
         return next((self._meaning(found) or found for found in near), None)
 
     def _meaning(self, word: str) -> str | None:
-        """What captions say for a word, if training has all of that."""
+        """What captions say for a word, if the training texts have all of it."""
         meaning = _DIGITS.get(word) or _MEANINGS.get(stem(word), "")
         known = all(stem(part) in self._stems for part in meaning.split())
         return meaning if meaning and known else None

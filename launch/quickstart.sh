@@ -5,7 +5,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 folder=${1:-runs/quickstart}
 echo "== training on generated sines (five channels, windows of 24 steps), then drawing 1000 windows"
 python -m pacodi_jax.main --config=configs/sines.py --workdir="$folder" \
-  --config.train.steps=6000 --config.train.warmup=300 --config.train.checkpoint_every=2000 \
-  --config.train.validate_every=1000 --config.train.log_every=250
+  --config.train.steps=6000
 echo "== done. Look at $folder/samples/samples.png (real against synthetic) and $folder/loss.png;"
 echo "   the windows are in $folder/samples/samples.csv. Run this again and it resumes or says it is done."

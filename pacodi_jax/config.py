@@ -11,6 +11,7 @@ and made by ``Network(**config.model)``. Every value is checked when it is made;
 impossible one is refused by its full name, ``model.width``.
 """
 
+import ast
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ import numpy as np
 
 from pacodi_jax.errors import PacodiError, choose, nearest
 
+_FLAGS = {"true": True, "false": False, "1": True, "0": False}
 _WORDS = {int: "a whole number", float: "a number", str: "a text", bool: "True or False"}
 
 
@@ -91,6 +93,24 @@ class Section:
                 )
         return cls(**values)
 
+    @classmethod
+    def parse(cls, field: str, text: str) -> Any:
+        """Reads a value of the command line in the field's type.
+
+        Names of columns and the like are taken as they are, several of them between commas or as
+        a Python tuple.
+
+        Raises:
+          PacodiError: for a field that is not there, or a text that is not of its type.
+        """
+        hints = get_type_hints(cls)
+        names = [known.name for known in dataclasses.fields(cls)]
+        if field not in names:
+            raise PacodiError(
+                f"there is no setting {cls.full_name(field)!r}.{nearest(field, names)}"
+            )
+        return _as_type(cls.full_name(field), _read(text, _allowed(hints[field])), hints[field])
+
     def replace(self, **changes: Any) -> Self:
         """The section with some values changed; unknown names are refused as by :meth:`make`."""
         return self.make(self.to_dict() | changes)
@@ -100,13 +120,45 @@ class Section:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
 
+def _allowed(hint: Any) -> tuple[Any, ...]:
+    """The types that a field may have."""
+    return get_args(hint) if get_origin(hint) not in (None, tuple) else (hint,)
+
+
+def _read(text: str, allowed: tuple[Any, ...]) -> Any:
+    """A text of the command line as a value of one of these types, or as it is."""
+    if str in allowed:
+        return text
+    word = text.strip().lower()
+    if bool in allowed and word in _FLAGS:
+        return _FLAGS[word]
+    if type(None) in allowed and word in ("", "none"):
+        return None
+    try:
+        value = ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        value = text
+    if any(get_origin(kind) is tuple for kind in allowed) and not isinstance(value, tuple | list):
+        parts = tuple(part.strip() for part in text.split(",") if part.strip())
+        numbers = any(get_args(kind)[0] is float for kind in allowed)
+        return tuple(map(_number, parts)) if numbers else parts
+    return float(word) if word in ("inf", "-inf", "nan") and float in allowed else value
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 def _as_type(name: str, value: Any, hint: Any) -> Any:
     """The value in the field's type: numpy scalars, lists and whole floats are taken as meant.
 
     Raises:
       PacodiError: naming the setting, its value and the type that it needs.
     """
-    allowed = get_args(hint) if get_origin(hint) not in (None, tuple) else (hint,)
+    allowed = _allowed(hint)
     if value is None and type(None) in allowed:
         return None
     if isinstance(value, np.generic):

@@ -1,17 +1,18 @@
-"""Checkpoints that are whole or refused, and the exported weights."""
+"""Checkpoints that are whole or refused, and the file of a trained model."""
 
-from pacodi_jax.checkpoint.digest import Damaged, flatten, unflatten
-from pacodi_jax.checkpoint.disk import write_text
-from pacodi_jax.checkpoint.export import export, load_weights
+from pacodi_jax.checkpoint.digest import Damaged, flatten, require_same_shapes, seal, unflatten
+from pacodi_jax.checkpoint.model_file import Stored, load, save
 from pacodi_jax.checkpoint.store import Checkpoint, Checkpoints
 
 __all__ = [
     "Checkpoint",
     "Checkpoints",
     "Damaged",
-    "export",
+    "Stored",
     "flatten",
-    "load_weights",
+    "load",
+    "require_same_shapes",
+    "save",
+    "seal",
     "unflatten",
-    "write_text",
 ]

@@ -1,17 +1,10 @@
-"""Files that are written whole or not at all, and a full disk that shows before it hurts."""
+"""An early check for free disk space."""
 
 import errno
 import os
 from pathlib import Path
 
 from pacodi_jax.errors import PacodiError
-
-
-def write_text(path: Path, text: str) -> None:
-    """Writes a file whole or not at all: a temporary name first, then a rename."""
-    temporary = path.with_name(f".{path.name}.part")
-    temporary.write_text(text)
-    os.replace(temporary, path)
 
 
 def require_room(folder: Path, size: int) -> None:

@@ -6,7 +6,7 @@ Two CPU cores: 6 to 16 minutes of training on one of them, by the machine, the o
 or two more to calibrate, and 3.5 GB with the scoring. Scores against train windows, mean of 5
 seeds, the floor (real against other real windows) in brackets: Context-FID 0.019 (0.016),
 discriminative 0.013 (0.011), predictive 0.120 (0.122), correlational 0.038 (0.032). For a first
-look add ``--config.train.steps=2000 --config.train.warmup=100 --config.train.calibration=0``.
+look add ``--config.train.steps=2000 --config.train.calibration=0``.
 """
 
 from ml_collections import ConfigDict

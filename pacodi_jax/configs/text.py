@@ -39,5 +39,5 @@ def get_config(arguments: str = "") -> ConfigDict:
     # What docs/text.md measures; 21 minutes on one core. Branches that meet in time are
     # no better here, and slower.
     config.model.interaction = "iso_flops"
-    config.train.update({"steps": 16_000, "batch": 128, "learning_rate": 2e-3})
+    config.train.update({"steps": 16_000, "batch": 128, "learning_rate": 2e-3, "warmup": 1 / 32})
     return config.lock()

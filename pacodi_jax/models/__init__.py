@@ -1,30 +1,28 @@
-"""Generators behind one protocol, in one dict: PaCoDi and its relatives from the same code."""
+"""Families of models behind one protocol; :mod:`~pacodi_jax.models.registry` lists them."""
 
-from pacodi_jax.core.training_times import TIMES
-from pacodi_jax.models.build import MODELS, Architecture, Fitted, Settings, build, fit, make_sampler
-from pacodi_jax.models.spectral import (
-    LOSSES,
-    PARAMETERISATIONS,
-    WEIGHTINGS,
-    Sampler,
-    SpectralDiffusion,
+from pacodi_jax.models.protocol import (
+    Arrays,
+    Drawing,
+    Facts,
+    Family,
+    Generator,
+    Shape,
+    State,
+    Training,
 )
+from pacodi_jax.models.registry import FAMILIES
 from pacodi_jax.models.state import Batch, TrainState
 
 __all__ = [
-    "LOSSES",
-    "MODELS",
-    "PARAMETERISATIONS",
-    "TIMES",
-    "WEIGHTINGS",
-    "Architecture",
+    "FAMILIES",
+    "Arrays",
     "Batch",
-    "Fitted",
-    "Sampler",
-    "Settings",
-    "SpectralDiffusion",
+    "Drawing",
+    "Facts",
+    "Family",
+    "Generator",
+    "Shape",
+    "State",
     "TrainState",
-    "build",
-    "fit",
-    "make_sampler",
+    "Training",
 ]

@@ -18,14 +18,14 @@ class Batch(NamedTuple):
       slot: ``(B,)``, the examples' places in the step's global batch. Their randomness depends
         on (seed, step, slot) alone, so it is the same on any number of devices.
       condition: ``(B, E)``, or None for an unconditional model.
-      rehearsed: ``(B,)`` bool, examples that are no part of the data's own law and so never train
-        the null, or None.
+      oversampled: ``(B,)`` bool, oversampled examples of rare texts, whose condition is never
+        dropped; or None.
     """
 
-    windows: Array
-    slot: Array
-    condition: Array | None = None
-    rehearsed: Array | None = None
+    windows: Any
+    slot: Any
+    condition: Any = None
+    oversampled: Any = None
 
 
 class TrainState(NamedTuple):
@@ -57,7 +57,7 @@ def advance(
     optimiser: optax.GradientTransformationExtraArgs,
     ema_decay: float,
 ) -> TrainState:
-    """One optimiser step and one step of the average; skipped whole if anything is not finite.
+    """One optimiser step and one step of the average; skipped whole if it is not finite.
 
     The average warms up: its decay at step n is min(ema_decay, (1 + n)/(10 + n)).
     """
@@ -68,7 +68,7 @@ def advance(
     before, unravel = ravel_pytree(state.params)
     average, _ = ravel_pytree(state.ema)
     after = before + ravel_pytree(updates)[0]
-    fine = _all_finite((after, optimiser_state))
+    fine = jnp.isfinite(_size(after)) & stays_finite(state.optimiser, optimiser_state)
     decay = jnp.minimum(ema_decay, (1 + state.step) / (10 + state.step))
     return TrainState(
         step=state.step + 1,
@@ -83,7 +83,20 @@ def advance(
     )
 
 
-def _all_finite(tree: Any) -> Array:
-    """Whether no leaf holds NaN or infinity: one sum a leaf, which any such value poisons."""
-    floating = [x for x in jax.tree.leaves(tree) if jnp.issubdtype(x.dtype, jnp.floating)]
-    return jnp.isfinite(sum(jnp.sum(jnp.abs(x) * 1e-6) for x in floating))
+def stays_finite(before: Any, after: Any) -> Array:
+    """Whether no leaf becomes NaN or infinite.
+
+    A scalar that was infinite before may stay so: the best loss of ``reduce_on_plateau`` starts
+    at infinity and keeps it while gradients accumulate.
+    """
+    pairs = zip(jax.tree.leaves(before), jax.tree.leaves(after), strict=True)
+    floating = [(old, new) for old, new in pairs if jnp.issubdtype(new.dtype, jnp.floating)]
+    sizes = [
+        _size(new if new.ndim else jnp.where(jnp.isinf(old), 0.0, new)) for old, new in floating
+    ]
+    return jnp.isfinite(sum(sizes, start=jnp.zeros(())))
+
+
+def _size(x: Array) -> Array:
+    """One sum, which any value that is not finite poisons."""
+    return jnp.sum(jnp.abs(x) * 1e-6)

@@ -11,6 +11,8 @@ import jax
 import jax.numpy as jnp
 
 from pacodi_jax.core.spectrum import live, to_series, to_spectrum
+from pacodi_jax.models.protocol import Shape
+from pacodi_jax.models.settings import Network
 from pacodi_jax.networks import DualBranch, SingleBranch
 from pacodi_jax.types import Array, Key, Quadratures
 
@@ -19,7 +21,7 @@ class View(NamedTuple):
     """A network as a function of spectra.
 
     Attributes:
-      init: ``(key, state) -> params`` for a batch of states, ``(B, K, C)`` a part.
+      init: ``(key, state) -> params`` for a batch of states, ``(B, K, C)`` per part.
       apply: ``(params, state, t, condition, drop) -> Quadratures`` of the state's shape.
     """
 
@@ -27,8 +29,21 @@ class View(NamedTuple):
     apply: Callable[[Any, Quadratures, Array, Array | None, Array | None], Quadratures]
 
 
+def network_options(network: Network, shape: Shape) -> dict[str, Any]:
+    """The options that every network takes."""
+    return {
+        "width": network.width,
+        "depth": network.depth,
+        "heads": network.heads,
+        "patch_size": network.patch_size,
+        "condition_width": shape.condition_width,
+        "dtype": network.dtype,
+        "remat": network.remat,
+    }
+
+
 def dual_branch(network: DualBranch, variance: Quadratures) -> View:
-    """PaCoDi: a branch a quadrature."""
+    """PaCoDi: one branch per quadrature."""
     mask = live(variance)
 
     def init(key: Key, state: Quadratures) -> Any:
@@ -43,7 +58,7 @@ def dual_branch(network: DualBranch, variance: Quadratures) -> View:
 
 
 def monolithic(network: SingleBranch, variance: Quadratures) -> View:
-    """FreqDiff's way: both quadratures side by side as the features of one token."""
+    """Both quadratures side by side as the features of one token."""
     parts = live(variance)
     widths = [jnp.broadcast_to(m, (m.shape[0], network.features // 2)) for m in parts]
     mask = jnp.concatenate(widths, axis=-1)

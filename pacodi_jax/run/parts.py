@@ -1,119 +1,73 @@
 """From settings to the parts of a run: its data, its text encoder and its generator."""
 
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import optax
-from ml_collections import ConfigDict
 
-from pacodi_jax import data, models
-from pacodi_jax.core import statistics
+from pacodi_jax import data
 from pacodi_jax.data import Dataset
 from pacodi_jax.data.captioned import with_texts
-from pacodi_jax.errors import PacodiError, choose
-from pacodi_jax.text import tsfragment
-from pacodi_jax.text.encoders import ENCODERS, Encoder
-from pacodi_jax.text.service import Service
+from pacodi_jax.models import Arrays, Generator, Shape, Training
+from pacodi_jax.settings import Config, TrainSettings
+from pacodi_jax.text.encoders import Encoder
+from pacodi_jax.text.settings import build_encoder
 
 
-def load_windows(config: ConfigDict) -> Dataset:
-    """The data set that a config asks for, its texts left as they are."""
-    wanted = config.data
-    return data.load(
-        wanted.source,
-        path=wanted.path or None,
-        length=wanted.length,
-        stride=wanted.stride,
-        protocol=wanted.protocol,
-        split=wanted.split,
-        fractions=wanted.fractions,
-        scaling=wanted.scaling,
-        time=wanted.time or None,
-        time_format=wanted.time_format or None,
-        id=wanted.id or None,
-        channels=wanted.channels or None,
-        static=wanted.static,
-        text=wanted.text or None,
-        missing=wanted.missing,
-        max_gap=wanted.max_gap,
-        seed=config.seed,
-    )
+def load_windows(config: Config, table: Any = None) -> Dataset:
+    """The data set that a config asks for, its texts left as they are.
+
+    Args:
+      config: the settings.
+      table: a frame or an array in memory, instead of the source that the settings name.
+    """
+    return data.load(config.data, seed=config.seed, table=table)
 
 
-def load_data(config: ConfigDict) -> Dataset:
+def load_data(config: Config, table: Any = None) -> Dataset:
     """The data set that a config asks for, with texts as conditions if it names an encoder."""
-    found = load_windows(config)
+    found = load_windows(config, table)
     if not config.text.encoder:
         return found
     return with_texts(
         found,
-        build_encoder(config),
+        encoder(config),
         column=found.recipe.text,
         phrasings=config.text.phrasings,
         seed=config.seed,
     )
 
 
-def build_encoder(config: ConfigDict, words: tuple[str, ...] = ()) -> Encoder:
+def all_windows(config: Config, table: Any = None) -> np.ndarray:
+    """Every window of a source in the user's units ``(N, L, C)``, without a split.
+
+    Raises:
+      PacodiError: if there is none.
+    """
+    whole = config.data.replace(protocol="honest", split="time", fractions=(1.0, 0.0, 0.0))
+    found = data.load(whole, seed=config.seed, table=table)
+    return found.recipe.deliver(found.train.values())
+
+
+def encoder(config: Config, words: tuple[str, ...] = ()) -> Encoder:
     """The text encoder that a config asks for; ``words`` are those of a trained model's recipe."""
-    wanted = config.text
-    options: dict[str, dict[str, Any]] = {
-        "hashed": {"width": wanted.width, "words": words},
-        "minilm_clauses": {"width": wanted.width},
-        "endpoint": {
-            "service": Service(wanted.url),
-            "model": wanted.model,
-            "width": wanted.width,
-            "cut": wanted.cut,
-        },
-    }
-    if wanted.encoder == "precomputed":
-        held = tsfragment.read(config.data.path)
-        options["precomputed"] = {
-            "texts": held.texts,
-            "vectors": held.vectors,
-            "model": wanted.model or tsfragment.MODEL,
-        }
-    if wanted.encoder == "endpoint" and not wanted.model:
-        raise PacodiError(
-            "config.text.model is empty; name the embedding model that the service at "
-            "config.text.url shall use."
-        )
-    encoder = choose("config.text.encoder", wanted.encoder, ENCODERS)
-    return encoder(**options.get(wanted.encoder, {}))
+    return build_encoder(config.text, words=words, path=config.data.path)
 
 
 def build_generator(
-    config: ConfigDict,
-    coding: statistics.Statistics,
-    fitted: models.Fitted,
-    *,
-    condition_width: int = 0,
-    optimiser: optax.GradientTransformation | None = None,
-) -> models.SpectralDiffusion:
+    config: Config,
+    shape: Shape,
+    arrays: Arrays,
+    make_optimiser: Callable[[TrainSettings], optax.GradientTransformationExtraArgs] | None = None,
+) -> Generator:
     """The generator that a config asks for; without an optimiser it can only sample."""
-    settings = models.Settings(**config.diffusion)
-    wanted = config.sample
-    sampler = models.make_sampler(
-        settings,
-        fitted,
-        coding.variance,
-        solver=wanted.solver,
-        steps=wanted.steps,
-        grid=wanted.grid,
-        guidance=wanted.guidance,
-        block=wanted.batch,
-        eta=wanted.eta,
-        posterior_variance=wanted.posterior_variance,
-    )
-    return models.build(
-        models.Architecture(**config.model),
-        settings,
-        coding,
-        fitted,
-        sampler=sampler,
-        optimiser=optimiser or optax.identity(),
-        batch=config.train.batch,
-        ema_decay=config.train.ema,
-        condition_width=condition_width,
-        condition_dropout=config.text.dropout,
-    )
+    training = None
+    if make_optimiser is not None:
+        training = Training(
+            lambda **changes: make_optimiser(config.train.replace(**changes)),
+            config.train.batch,
+            config.train.ema,
+            config.text.dropout,
+        )
+    return config.model.build(config.family, shape, arrays, training)

@@ -1,119 +1,222 @@
-"""From a run's folder back to a generator that speaks the user's units."""
+"""A trained model that speaks the user's units: drawn from, saved and loaded."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from ml_collections import ConfigDict
+import pandas as pd
 
-from pacodi_jax import models
-from pacodi_jax.checkpoint import load_weights
-from pacodi_jax.core import calibration, statistics
-from pacodi_jax.data import Dataset, Recipe
-from pacodi_jax.data.captioned import Captioned
+from pacodi_jax import checkpoint
+from pacodi_jax.checkpoint import Stored
+from pacodi_jax.data import Recipe
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.run.parts import build_encoder, build_generator
+from pacodi_jax.models import Arrays, Generator, Shape
+from pacodi_jax.run import conditions, parts
+from pacodi_jax.run.conditions import Request, TextLaw
+from pacodi_jax.settings import Config
 from pacodi_jax.text.encoders import Encoder, check_vectors, require_identity
 from pacodi_jax.text.encoders.interface import as_numbers
-from pacodi_jax.text.encoders.vocabulary import encode_request
-from pacodi_jax.train import config as configuration
+from pacodi_jax.text.encoders.vocabulary import Vocabulary, encode_request
 from pacodi_jax.types import Array, Key
 
-WEIGHTS, RECIPE, SETTINGS = "model.safetensors", "recipe.json", "config.json"
-_DRAWN_BY = ("solver", "steps", "grid", "eta", "posterior_variance")
+#: Folded into the seed, so that samples do not share training's random numbers.
+SAMPLE_STREAM = 1
 
 
-def sampler(config: ConfigDict) -> dict[str, Any]:
-    """What decides how samples are drawn, and so which calibration fits them."""
-    return {name: config.sample[name] for name in _DRAWN_BY}
+def sample_key(seed: int | Array) -> Key:
+    """The key of samples; window i of a request is drawn by (seed, i)."""
+    return jax.random.fold_in(jax.random.key(seed), SAMPLE_STREAM)
 
 
-def _calibrated_for(card: dict[str, Any]) -> dict[str, Any] | None:
-    """How the samples are drawn that a model's calibration corrects; None if it has none."""
-    found = card.get("calibration")  # models of earlier versions do not speak of it
-    return None if found is None else found["sampler"]
+class Draw(NamedTuple):
+    """Windows that were drawn.
 
+    Attributes:
+      values: ``(N, L, C)`` float64, in the user's units and rounded as the user's columns are.
+      columns: the static and text columns, one row per window; None without any.
+      facts: what decided the draw, JSON values.
+    """
 
-def weights(fitted: models.Fitted, params: Any) -> dict[str, Any]:
-    """What ``model.safetensors`` holds: the averaged parameters and what was fitted to train."""
-    return {"params": params, "fitted": fitted}
-
-
-def card(config: ConfigDict, dataset: Dataset, step: int) -> dict[str, Any]:
-    """The plain facts of a trained model, which :func:`load` and a reader need."""
-    return {
-        "model": config.model.name,
-        "data": dataset.recipe.label,
-        "licence": dataset.recipe.licence,
-        "fingerprint": dataset.fingerprint,
-        "protocol": config.data.protocol,
-        "statistics": config.diffusion.statistics,
-        "length": config.data.length,
-        "channels": list(dataset.recipe.live_channels),
-        "train_windows": len(np.unique(dataset.train.starts)),
-        "encoder": dataset.train.encoder if isinstance(dataset.train, Captioned) else "",
-        "condition_width": sum(_width(dataset.train.condition())),
-        "steps": step,
-    }
-
-
-def _width(condition: np.ndarray | None) -> tuple[int, ...]:
-    return () if condition is None else condition.shape[1:]
+    values: np.ndarray
+    columns: pd.DataFrame | None
+    facts: dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A trained generator that speaks the user's units.
+    """A trained model.
 
     Attributes:
-      generator: the model.
-      params: its averaged parameters.
-      recipe: the way back to the user's table.
       config: the settings of its run.
-      card: plain facts of the model.
+      recipe: the way back to the user's table.
+      facts: plain facts of the model, for people and reports.
+      arrays: what was fitted to the training windows.
+      weights: of the network.
+      texts: the law of training texts; None without texts.
     """
 
-    generator: models.SpectralDiffusion
-    params: Any
+    config: Config
     recipe: Recipe
-    config: ConfigDict
-    card: dict[str, Any]
+    facts: dict[str, Any]
+    arrays: Arrays
+    weights: Arrays
+    texts: TextLaw | None = None
+
+    @cached_property
+    def generator(self) -> Generator:
+        """The model."""
+        return parts.build_generator(self.config, self.shape, self.arrays)
+
+    @property
+    def shape(self) -> Shape:
+        """The sizes that the model is built for."""
+        return Shape(
+            self.config.data.length, len(self.facts["channels"]), self.facts["condition_width"]
+        )
+
+    @cached_property
+    def _weights(self) -> Arrays:
+        return jax.tree.map(jnp.asarray, self.weights)
 
     @property
     def label(self) -> str:
         """What every file made with this model must say; empty for an honest one."""
-        parts = [self.recipe.label] if self.recipe.protocol == "paper" else []
-        oracle = self.config.diffusion.statistics == "oracle"
-        parts += [self.generator.statistics.label] if oracle else []
-        return "; ".join(parts)
+        paper = self.recipe.label if self.recipe.protocol == "paper" else ""
+        return "; ".join(filter(None, [paper, self.generator.facts().label]))
 
-    @property
-    def calibrated(self) -> bool:
-        """Whether samples are corrected."""
-        return self.generator.calibration is not None
+    def draw(
+        self,
+        count: int,
+        *,
+        seed: int | None = None,
+        static: Mapping[str, Any] | None = None,
+        text: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
+        **how: Any,
+    ) -> Draw:
+        """Draws windows in the user's units.
 
-    @property
-    def note(self) -> str:
-        """What a user should know of how samples are drawn; empty if there is nothing."""
-        wanted = _calibrated_for(self.card)
-        if wanted is None or self.calibrated:
-            return ""
-        told = ", ".join(f"{name}={value}" for name, value in wanted.items())
-        return f"samples are not calibrated: the run's calibration is for {told}"
+        Args:
+          count: how many.
+          seed: window i depends on (seed, i) alone; the run's seed by default.
+          static: values of static columns; those left out are drawn from train's law.
+          text: what the windows shall look like, for a model that reads texts.
+          progress: called with (drawn, count) after each block.
+          **how: settings of the ``sample`` section that differ from the run's.
+
+        Raises:
+          PacodiError: for a request that this model cannot answer.
+        """
+        seed = self.config.seed if seed is None else seed
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+            raise PacodiError(f"count={count!r}; accepted: 1, 2, 3, …")
+        request = self.request(seed, int(count), static=static, text=text)
+        scaled = self.draw_scaled(
+            sample_key(seed), int(count), request.vectors, progress=progress, **how
+        )
+        facts = self.draw_facts(int(count), seed, static=static, text=text, **how)
+        return Draw(self.recipe.deliver(scaled), request.columns, facts)
+
+    def request(
+        self, seed: int, count: int, *, static: Mapping[str, Any] | None, text: str | None
+    ) -> Request:
+        """What the windows are asked to be, completed by train's law."""
+        conditions.refuse_both(static, text)
+        if text is not None:
+            return conditions.by_text(self.recipe, self.encode(text), text, count)
+        if self.recipe.attributes or static is not None:
+            return conditions.by_static(self.recipe, seed, count, static)
+        return conditions.by_law(self.recipe, self.texts, seed, count)
+
+    def draw_facts(
+        self,
+        count: int,
+        seed: int,
+        *,
+        static: Mapping[str, Any] | None = None,
+        text: str | None = None,
+        **how: Any,
+    ) -> dict[str, Any]:
+        """What decides the windows of a request, as ``samples.json`` tells it."""
+        about = self.generator.facts(**how)
+        return {
+            "windows": count,
+            "seed": seed,
+            "label": self.label or "honest: nothing of a real window was used to sample",
+            "sampler": self.config.sample.replace(**how).to_dict(),
+            "evaluations": about.evaluations,
+            "calibrated": about.calibrated,
+            "model": self.facts,
+            "text": text,
+            "reading": self._reading(text),
+            "static": None if static is None else dict(static),
+        }
+
+    def _reading(self, text: str | None) -> dict[str, Any] | None:
+        """How the words of a text are read, if the model knows only those of training."""
+        if text is None or not self.recipe.words:
+            return None
+        read = Vocabulary(self.recipe.words).read(text)
+        return {"text": read.text, "corrected": read.corrected, "ignored": list(read.ignored)}
+
+    def draw_scaled(
+        self,
+        key: Key,
+        count: int,
+        condition: Any = None,
+        *,
+        progress: Callable[[int, int], None] | None = None,
+        **how: Any,
+    ) -> np.ndarray:
+        """Draws ``(count, L, C_live)`` windows in the model's scale, for those who measure it.
+
+        Args:
+          key: random key; window i depends on (key, i) alone.
+          count: how many.
+          condition: ``(count, E)``, or one row ``(E,)`` for all; None is the null condition.
+          progress: called with (drawn, count) after each block.
+          **how: settings of the ``sample`` section that differ from the run's.
+        """
+        if condition is not None:
+            condition = self._checked(condition, count)
+        return self.generator.sample(key, self._weights, count, condition, progress=progress, **how)
+
+    def _checked(self, condition: Any, count: int) -> np.ndarray:
+        """The condition as ``(count, E)``, a single row ``(E,)`` for every window."""
+        width = self.shape.condition_width
+        if not width:
+            raise PacodiError("this model was trained without conditions; sample it without one.")
+        rows = as_numbers(condition, width, "condition")
+        rows = check_vectors(np.atleast_2d(rows), width, "condition")
+        if len(rows) not in (1, count):
+            raise PacodiError(f"{len(rows)} conditions for {count} windows; give one, or {count}.")
+        return np.broadcast_to(rows, (count, width))
+
+    def reading(self, config: Config) -> "Trained":
+        """The model with texts encoded, and data found, as other settings ask; all else stays."""
+        data = self.config.data
+        changed = replace(
+            self.config,
+            text=config.text if config.text.encoder else self.config.text,
+            data=data.replace(path=config.data.path) if config.data.path else data,
+        )
+        return replace(self, config=changed)
 
     def encoder(self) -> Encoder:
         """The text encoder, refused by name if the model was trained with another one."""
-        if not self.card["encoder"]:
+        if not self.facts["encoder"]:
             raise PacodiError(
                 "this model was trained without texts; train one with configs/text.py, or sample "
-                "without --text."
+                "without a text."
             )
-        encoder = build_encoder(self.config, self.recipe.words)
-        require_identity(encoder, self.card["encoder"])
+        encoder = parts.encoder(self.config, self.recipe.words)
+        require_identity(encoder, self.facts["encoder"])
         return encoder
 
     def encode(self, text: str) -> np.ndarray:
@@ -124,101 +227,39 @@ class Trained:
         """
         return encode_request(self.encoder(), text)
 
-    def sample_scaled(self, key: Key, count: int, condition: Any = None) -> np.ndarray:
-        """Draws ``count`` windows ``(count, L, C_live)`` in the model's scale.
+    def save(self, path: Path) -> Path:
+        """Writes the model as one sealed file."""
+        arrays = {"weights": self.weights, "arrays": self.arrays}
+        header = {
+            "settings": self.config.to_dict(),
+            "recipe": json.loads(self.recipe.to_json()),
+            "facts": self.facts,
+        }
+        if self.texts is not None:
+            arrays["texts"] = {"vectors": self.texts.vectors}
+            header["texts"] = list(self.texts.texts)
+        return checkpoint.save(path, Stored(arrays, header))
+
+    @classmethod
+    def open(cls, path: Path) -> "Trained":
+        """Reads what :meth:`save` wrote.
 
         Raises:
-          PacodiError: for a condition of another width, or one that is not finite.
+          PacodiError: if the file is missing, damaged or edited.
         """
-        if condition is not None:
-            condition = self._checked(condition, count)
-        return np.asarray(self.generator.sample(key, self.params, count, condition))
-
-    def _checked(self, condition: Any, count: int) -> Array:
-        """The condition as ``(count, E)``, a single row ``(E,)`` for every window."""
-        width = self.card["condition_width"]
-        if not width:
-            raise PacodiError("this model was trained without conditions; sample it without one.")
-        rows = as_numbers(condition, width, "condition")
-        rows = check_vectors(np.atleast_2d(rows), width, "condition")
-        if len(rows) not in (1, count):
-            raise PacodiError(f"{len(rows)} conditions for {count} windows; give one, or {count}.")
-        return jnp.broadcast_to(jnp.asarray(rows), (count, width))
-
-    def sample(self, key: Key, count: int, condition: Any = None) -> np.ndarray:
-        """Draws ``count`` windows in the user's units, ``(count, L, C)`` float64.
-
-        Args:
-          key: random key; window i depends only on (key, i).
-          count: how many.
-          condition: ``(count, E)``, or one row ``(E,)`` for all; only for a conditional model.
-        """
-        if count < 1:
-            raise PacodiError(f"count={count}; accepted: 1, 2, 3, …")
-        return self.recipe.unscale(self.sample_scaled(key, count, condition))
-
-
-def load(workdir: str | Path, config: ConfigDict | None = None) -> Trained:
-    """Loads a trained generator from its run folder; the data are not needed.
-
-    Args:
-      workdir: the folder that training wrote.
-      config: settings to sample with instead of the run's own: how samples are drawn, where the
-        data lie, and how texts are encoded; the model's stay as trained.
-
-    Raises:
-      PacodiError: if the folder is not a finished run, or is damaged.
-
-    Example:
-      >>> windows = pacodi_jax.load("runs/etth1").sample(jax.random.key(0), 100)
-    """
-    folder = Path(workdir)
-    missing = [n for n in (SETTINGS, RECIPE, WEIGHTS) if not (folder / n).is_file()]
-    if missing:
-        raise PacodiError(
-            f"{folder} is not a trained run: {', '.join(missing)} is not there. "
-            "Train first: python -m pacodi_jax.main --config=… --workdir=… --mode=train"
-        )
-    stored = configuration.from_json((folder / SETTINGS).read_text())
-    if config is not None:
-        stored = _overridden(stored, config)
-    facts = json.loads((folder / "model.json").read_text())
-    recipe = Recipe.from_json((folder / RECIPE).read_text())
-    template = _template(stored, facts)
-    found, facts = load_weights(folder / WEIGHTS, template)
-    mode, length = stored.diffusion.statistics, stored.data.length
-    fitted = jax.tree.map(jnp.asarray, found["fitted"])
-    coding = statistics.Statistics(mode, length, fitted.level)
-    if _calibrated_for(facts) != sampler(stored):
-        fitted = fitted._replace(calibration=None)
-    generator = build_generator(stored, coding, fitted, condition_width=facts["condition_width"])
-    params = jax.tree.map(jnp.asarray, found["params"])
-    return Trained(generator, params, recipe, stored, facts)
-
-
-def _overridden(stored: ConfigDict, given: ConfigDict) -> ConfigDict:
-    """A run's settings with what sampling may choose anew; unset choices stay as they were."""
-    settings = {**stored.to_dict(), "sample": given.sample.to_dict()}
-    if given.text.encoder:
-        settings["text"] = given.text.to_dict()
-    if given.data.path:
-        settings["data"]["path"] = given.data.path
-    return ConfigDict(settings).lock()
-
-
-def _template(config: ConfigDict, facts: dict[str, Any]) -> dict[str, Any]:
-    """The shapes of what ``model.safetensors`` must hold, by tracing alone."""
-    mode, width = config.diffusion.statistics, facts["condition_width"]
-    shape = (config.data.length, len(facts["channels"]))
-    windows = jax.random.normal(jax.random.key(0), (2, *shape))  # any that vary
-    condition = jnp.zeros((2, width)) if width else None
-    coding, fitted = models.fit(mode, windows, condition)
-    many = jax.ShapeDtypeStruct((facts["train_windows"], *shape), jnp.float32)
-    fitted_shapes = jax.eval_shape(lambda w: models.fit(mode, w, condition)[1], many)
-    if _calibrated_for(facts) is not None:
-        bins = fitted_shapes.moments.mean.real.shape
-        fitted_shapes = fitted_shapes._replace(calibration=calibration.identity(*bins))
-    generator = build_generator(config, coding, fitted, condition_width=width)
-    batch = models.Batch(windows, jnp.arange(2), condition)
-    state = jax.eval_shape(generator.init, jax.random.key(0), batch)
-    return weights(fitted_shapes, state.params)
+        stored = checkpoint.load(path)
+        header = stored.header
+        try:
+            texts = None
+            if "texts" in header:
+                texts = TextLaw(tuple(header["texts"]), stored.arrays["texts"]["vectors"])
+            return cls(
+                Config.make(header["settings"]),
+                Recipe.from_json(json.dumps(header["recipe"])),
+                header["facts"],
+                stored.arrays["arrays"],
+                stored.arrays["weights"],
+                texts,
+            )
+        except KeyError as error:
+            raise PacodiError(f"{path} is not a model of this package: no {error}.") from error

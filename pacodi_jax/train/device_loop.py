@@ -9,8 +9,8 @@ import numpy as np
 
 from pacodi_jax import parallel
 from pacodi_jax.data.batches import Resident
-from pacodi_jax.models import Batch
-from pacodi_jax.types import Array, Generator
+from pacodi_jax.models import Batch, Generator
+from pacodi_jax.types import Array
 
 
 class Sums(NamedTuple):
@@ -25,8 +25,8 @@ def gather(data: Resident, chosen: Array) -> Batch:
     slots = jnp.arange(chosen.shape[0], dtype=jnp.int32)
     mine = parallel.device_slice(chosen)
     windows, condition = data.take(mine)
-    rehearsed = None if data.rehearsed is None else data.rehearsed[mine]
-    return Batch(windows, parallel.device_slice(slots), condition, rehearsed)
+    oversampled = None if data.oversampled is None else data.oversampled[mine]
+    return Batch(windows, parallel.device_slice(slots), condition, oversampled)
 
 
 def _zeros(metrics: Any) -> Sums:
@@ -88,7 +88,7 @@ def means(sums: Sums) -> dict[str, float]:
 
 
 class Tally:
-    """Metrics and times gathered over chunks, until they are told."""
+    """Metrics and times gathered over chunks, until they are shown."""
 
     def __init__(self) -> None:
         self.sums: Sums | None = None

@@ -1,4 +1,4 @@
-"""Training from wherever a run folder stands to its end."""
+"""Training from wherever a run stands to its end."""
 
 import contextlib
 from collections.abc import Callable
@@ -13,53 +13,70 @@ from pacodi_jax import parallel
 from pacodi_jax.checkpoint import Checkpoints
 from pacodi_jax.data.batches import Resident
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.models import Batch
-from pacodi_jax.train.host_loop import Session
-from pacodi_jax.train.log import Recorder
-from pacodi_jax.train.plan import Run, Settings
+from pacodi_jax.models import Batch, Generator
+from pacodi_jax.settings import TrainSettings
+from pacodi_jax.train.display import Display, Silent
+from pacodi_jax.train.host_loop import Run, Session, Sinks
+from pacodi_jax.train.log import Metrics
 from pacodi_jax.train.signals import Signals
-from pacodi_jax.types import Array, Generator
+from pacodi_jax.types import Array
 
 
 def fit(
     generator: Generator,
     data: Resident,
     indices: Callable[[Array], Array],
-    workdir: Path,
-    settings: Settings,
-    identity: dict[str, Any],
+    settings: TrainSettings,
+    *,
+    seed: int,
+    identity: dict[str, Any] | None = None,
+    workdir: Path | None = None,
     validate: Callable[[Any], float] | None = None,
+    display: Display | None = None,
+    signals: Signals | None = None,
+    watchdog: float = 300.0,
 ) -> Run:
     """Trains ``generator`` until ``settings.steps``, or until a signal; resumes what was begun.
 
     Args:
-      generator: what to train; its state has ``step``, ``params``, ``skipped`` and
-        ``consecutive_skips``.
+      generator: what to train; its state has ``step``, ``skipped`` and ``consecutive_skips``.
       data: all training windows, the same on every process.
       indices: ``indices(step) -> (B,)``, which windows make the global batch of a step.
-      workdir: the run's folder; checkpoints and metrics are written there by process 0.
       settings: how long and how carefully.
+      seed: of the initial weights and all randomness of training.
       identity: JSON facts that must be the same when the run is resumed.
+      workdir: the run's folder; checkpoints and metrics are written there by process 0. None
+        writes nothing, so nothing can be resumed.
       validate: ``validate(state) -> score`` by which the best checkpoint is chosen; by default
         the training loss since the last one.
+      display: what shows the progress.
+      signals: takes SIGTERM and SIGINT over while it trains, to stop at the end of a chunk; for
+        commands, which own their process. None leaves signals alone.
+      watchdog: seconds without a finished chunk that end one process of several; 0 is never.
 
     Raises:
       PacodiError: for data or batches that cannot be trained on, a checkpoint that cannot be
         restored or written, or too many steps in a row that were not finite.
     """
-    refuse_uneven_batch(settings.batch_size)
+    refuse_uneven_batch(settings.batch)
     _refuse_bad_rows(data)
-    with Signals() as signals, contextlib.ExitStack() as stack:
+    identity = identity or {}
+    display = display if display is not None and parallel.is_primary() else Silent()
+    kept = workdir if parallel.is_primary() else None
+    with contextlib.ExitStack() as stack:
+        if signals is not None:
+            stack.enter_context(signals)
         store = None
-        if parallel.is_primary():
-            store = stack.enter_context(Checkpoints(workdir / "checkpoints", settings.keep))
-        step, state = _start(generator, data, settings, identity, store)
+        if kept is not None:
+            store = stack.enter_context(Checkpoints(kept / "checkpoints", settings.keep))
+        step, state = _start(generator, data, settings.batch, seed, identity, store)
         if step >= settings.steps:
             return Run(step, state, step, None)
-        recorder = stack.enter_context(
-            Recorder(workdir, step, settings.steps, active=parallel.is_primary())
-        )
-        session = Session(settings, identity, store, recorder, signals, validate)
+        metrics = stack.enter_context(Metrics(kept, step))
+        stack.callback(display.stop)
+        display.start(step, settings.steps)
+        sinks = Sinks(identity, store, metrics, display)
+        session = Session(settings, sinks, signals or Signals(), validate, watchdog)
         return session.run(generator, data, indices, step, state)
 
 
@@ -74,7 +91,7 @@ def refuse_uneven_batch(batch: int) -> None:
         below = batch // devices * devices
         near = f"{below} or {below + devices}" if below else str(devices)
         raise PacodiError(
-            f"config.train.batch={batch} does not divide among {devices} devices; use {near}."
+            f"train.batch={batch} does not divide among {devices} devices; use {near}."
         )
 
 
@@ -105,13 +122,14 @@ def example(data: Resident, size: int) -> Batch:
 def _start(
     generator: Generator,
     data: Resident,
-    settings: Settings,
+    global_batch: int,
+    seed: int,
     identity: dict[str, Any],
     store: Checkpoints | None,
 ) -> tuple[int, Any]:
     """Returns the step to start from and the state there, equal on all processes."""
-    batch = example(data, settings.batch_size // jax.device_count())
-    key = jax.random.key(settings.seed)
+    batch = example(data, global_batch // jax.device_count())
+    key = jax.random.key(seed)
     template = jax.eval_shape(generator.init, key, batch)
     found = store.restore(template) if store else None
     if found:
@@ -133,7 +151,7 @@ def _require_same(identity: dict[str, Any], saved: dict[str, Any], step: int) ->
             raise PacodiError(
                 f"this run was begun with other {name} and is at step {step} "
                 f"({_short(saved.get(name))} then, {_short(identity.get(name))} now). Use what it "
-                "was begun with, or another --workdir."
+                "was begun with, or another folder."
             )
 
 

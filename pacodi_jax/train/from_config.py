@@ -1,133 +1,180 @@
-"""A run from its settings: data, generator and optimiser, training, and what it hands on."""
+"""A run from its settings: data, generator and optimiser, training, and the model it gives."""
 
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from ml_collections import ConfigDict
 
-from pacodi_jax import models, parallel, run
-from pacodi_jax.checkpoint import export, write_text
+from pacodi_jax import files, parallel, settings
 from pacodi_jax.data import Dataset, WindowSet, batches
 from pacodi_jax.data.captioned import Captioned
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.train import config as configuration
+from pacodi_jax.models import Arrays, Batch, Generator, Shape
+from pacodi_jax.run import folder, parts
+from pacodi_jax.run.conditions import TextLaw
+from pacodi_jax.run.trained import Trained
+from pacodi_jax.settings import Config
 from pacodi_jax.train import environment, estimate, optimiser
+from pacodi_jax.train.display import Display, Silent
 from pacodi_jax.train.fit import fit, refuse_uneven_batch
-from pacodi_jax.train.plan import Run, Settings
-from pacodi_jax.types import Array
+from pacodi_jax.train.host_loop import Run
+from pacodi_jax.train.signals import Signals
 
-#: Settings that may change when a run is resumed; a data file may move, its content may not.
-FREE = (
-    "data.path",
-    "train.steps",
-    "train.chunk",
-    "train.checkpoint_every",
-    "train.keep",
-    "train.log_every",
-    "train.validate_every",
-    "train.max_skips",
-    "train.backend",
-    "sample",
-    "evaluate",
-)
 #: Windows on which validation is taken, at most.
 _JUDGED = 1024
 #: Folded into the run's seed for the draws of calibration; samples have a stream of their own.
 _CALIBRATION_STREAM = 2
 
 
-def train(
-    config: ConfigDict,
-    workdir: Path,
-    watchdog: float = 300.0,
-    check: Callable[[Dataset], None] | None = None,
-) -> Run:
-    """Trains what ``config`` asks for in ``workdir``, or goes on where it stopped.
+class Outcome(NamedTuple):
+    """What came of training.
 
-    Writes ``config.json``, ``environment.json``, ``recipe.json``, ``metrics.jsonl``,
-    ``checkpoints/`` and, once all steps are taken, ``model.safetensors`` with its card.
+    Attributes:
+      run: how it ended.
+      model: the trained model; None if a signal came first, and on all processes but the first.
+      dataset: what it was trained on.
+    """
+
+    run: Run
+    model: Trained | None
+    dataset: Dataset
+
+
+def train(
+    config: Config,
+    workdir: Path | None = None,
+    *,
+    table: Any = None,
+    check: Callable[[Dataset], None] | None = None,
+    display: Display | None = None,
+    signals: Signals | None = None,
+    watchdog: float = 300.0,
+) -> Outcome:
+    """Trains what ``config`` asks for, or goes on where it stopped.
+
+    In a folder it writes ``config.json``, ``environment.json``, ``recipe.json``,
+    ``metrics.jsonl``, ``checkpoints/`` and, once all steps are taken, ``model.pacodi`` and its
+    card.
 
     Args:
       config: the settings.
-      workdir: the run's folder.
-      watchdog: seconds without a finished chunk that end one process of several; 0 is never.
+      workdir: the run's folder; None trains in memory and writes nothing.
+      table: a frame or an array in memory, instead of the source that the settings name.
       check: sees the data before a file is written or a step taken, and may raise.
+      display: what shows the progress.
+      signals: takes SIGTERM and SIGINT over while it trains; None leaves them alone.
+      watchdog: seconds without a finished chunk that end one process of several; 0 is never.
 
     Raises:
       PacodiError: for anything that is wrong with the settings, the data or the folder.
     """
+    display = display if display is not None and parallel.is_primary() else Silent()
     refuse_uneven_batch(config.train.batch)
-    refuse_other_settings(workdir, config)
-    dataset = run.load_data(config)
+    if workdir is not None:
+        refuse_other_settings(workdir, config)
+    dataset = parts.load_data(config, table)
     if check is not None:
         check(dataset)
-    data = batches.resident(dataset.train)
-    windows = jnp.asarray(dataset.train.once().values())
-    coding, fitted = models.fit(config.diffusion.statistics, windows, data.condition)
-    generator = run.build_generator(
-        config,
-        coding,
-        fitted,
-        condition_width=0 if data.condition is None else data.condition.shape[1],
-        optimiser=build_optimiser(config),
-    )
-    if parallel.is_primary() and max(stored_steps(workdir), default=-1) < config.train.steps:
+    for note in _notes(dataset):
+        display.say(f"note: {note}")
+    arrays, shape = _prepare(config, dataset)
+    generator = parts.build_generator(config, shape, arrays, optimiser.build)
+    if workdir is not None and _is_begun(workdir, config):
         _describe(workdir, config, dataset)
+    size = len(dataset.train)
     outcome = fit(
         generator,
-        data,
-        lambda step: batches.indices(config.seed, step, config.train.batch, data.size),
-        workdir,
-        _settings(config, watchdog),
-        _identity(dataset),
-        validator(generator, dataset.validation, config.train.batch),
+        batches.resident(dataset.train),
+        lambda step: batches.indices(config.seed, step, config.train.batch, size),
+        config.train,
+        seed=config.seed,
+        identity=_identity(dataset),
+        workdir=workdir,
+        validate=validator(generator, dataset.validation, config.train.batch),
+        display=display,
+        signals=signals,
+        watchdog=watchdog,
     )
-    if parallel.is_primary() and outcome.signal is None:
-        facts = run.card(config, dataset, outcome.step)
-        facts |= {"parameters": estimate.count(outcome.state.params), "seed": config.seed}
-        _hand_on(config, workdir, generator, fitted, outcome.state.ema, windows, facts)
-    return outcome
+    if outcome.signal is not None or not parallel.is_primary():
+        return Outcome(outcome, None, dataset)
+    model = _model(config, dataset, generator, arrays, outcome)
+    return Outcome(outcome, _finished(workdir, model, generator, dataset, display), dataset)
 
 
-def _hand_on(
-    config: ConfigDict,
-    workdir: Path,
-    generator: models.SpectralDiffusion,
-    fitted: models.Fitted,
-    params: Any,
-    windows: Array,
-    facts: dict[str, Any],
-) -> None:
-    """Exports a trained model, and once more with its samples calibrated if they shall be.
+def _prepare(config: Config, dataset: Dataset) -> tuple[Arrays, Shape]:
+    """What the family fits to the training windows, and the sizes of its model."""
+    condition = dataset.train.condition()
+    windows = dataset.train.once().values()
+    arrays = config.model.prepare(config.family, windows, condition)
+    length, channels = windows.shape[1:]
+    width = 0 if condition is None else condition.shape[1]
+    return arrays, Shape(length, channels, width)
 
-    A finished run keeps the calibration that it has, whatever samples are asked for now.
+
+def _model(
+    config: Config, dataset: Dataset, generator: Generator, arrays: Arrays, outcome: Run
+) -> Trained:
+    """The trained model, its samples not yet calibrated."""
+    recipe, condition = dataset.recipe, dataset.train.condition()
+    weights = jax.tree.map(np.asarray, generator.weights(outcome.state))
+    facts = {
+        "model": config.model.name,
+        "data": recipe.label,
+        "licence": recipe.licence,
+        "fingerprint": dataset.fingerprint,
+        "protocol": config.data.protocol,
+        "length": config.data.length,
+        "channels": list(recipe.live_channels),
+        "train_windows": len(np.unique(dataset.train.starts)),
+        "encoder": dataset.train.encoder if isinstance(dataset.train, Captioned) else "",
+        "condition_width": 0 if condition is None else condition.shape[1],
+        "steps": outcome.step,
+        "parameters": estimate.count(weights),
+        "seed": config.seed,
+        "calibration": 0,
+    }
+    return Trained(config, recipe, facts, arrays, weights, TextLaw.of(dataset.train))
+
+
+def _finished(
+    workdir: Path | None, model: Trained, generator: Generator, dataset: Dataset, display: Display
+) -> Trained:
+    """The model with its samples calibrated if they shall be, written to the folder of its run.
+
+    A finished run keeps the model that it has, whatever samples are asked for now.
     """
-    draws = config.train.calibration
-    if draws and _is_exported(workdir, facts, draws):
-        return
-    export(workdir, run.weights(fitted, params), facts | {"calibration": None})
+    draws = model.config.train.calibration
+    if workdir is not None:
+        kept = _kept(workdir, model, draws)
+        if kept is not None:
+            return kept
+        folder.write(workdir, model)
     if not draws:
-        return
-    print(f"calibrating samples by {draws:,} draws", flush=True)
-    key = jax.random.fold_in(jax.random.key(config.seed), _CALIBRATION_STREAM)
-    found = generator.calibrated(key, params, windows, draws)
-    facts = facts | {"calibration": {"draws": draws, "sampler": run.sampler(config)}}
-    export(workdir, run.weights(fitted._replace(calibration=found), params), facts)
+        return model
+    display.say(f"calibrating samples by {draws:,} draws")
+    key = jax.random.fold_in(jax.random.key(model.config.seed), _CALIBRATION_STREAM)
+    windows = dataset.train.once().values()
+    arrays = generator.finish(key, model.weights, windows, draws)
+    arrays = jax.tree.map(np.asarray, arrays)
+    facts = model.facts | {"calibration": draws}
+    model = Trained(model.config, model.recipe, facts, arrays, model.weights, model.texts)
+    if workdir is not None:
+        folder.write(workdir, model)
+    return model
 
 
-def _is_exported(workdir: Path, facts: dict[str, Any], draws: int) -> bool:
-    """Whether the folder holds this very model, undamaged and calibrated by so many draws."""
+def _kept(workdir: Path, model: Trained, draws: int) -> Trained | None:
+    """The model in the folder if it is this very one, undamaged and calibrated as asked."""
     try:
-        card = run.load(workdir).card
-    except (PacodiError, OSError, ValueError, KeyError):
-        return False
-    found = card.get("calibration")
-    return found is not None and card == facts | {"calibration": found} and found["draws"] == draws
+        found = folder.load(workdir)
+    except PacodiError:
+        return None
+    same = found.facts == model.facts | {"calibration": draws}
+    return found if same and (workdir / folder.MODEL).is_file() else None
 
 
 def _identity(dataset: Dataset) -> dict[str, str]:
@@ -139,46 +186,10 @@ def _identity(dataset: Dataset) -> dict[str, str]:
     return found
 
 
-def build_optimiser(config: ConfigDict) -> Any:
-    """The optimiser that a config asks for."""
-    wanted = config.train
-    return optimiser.build(
-        learning_rate=wanted.learning_rate,
-        steps=wanted.steps,
-        warmup=wanted.warmup,
-        decay=wanted.decay,
-        floor=wanted.final_rate,
-        patience=wanted.plateau_patience,
-        factor=wanted.plateau_factor,
-        threshold=wanted.plateau_threshold,
-        beta2=wanted.beta2,
-        weight_decay=wanted.weight_decay,
-        clip=wanted.clip,
-        accumulate=wanted.accumulate,
-    )
-
-
-def _settings(config: ConfigDict, watchdog: float) -> Settings:
-    wanted = config.train
-    return Settings(
-        steps=wanted.steps,
-        batch_size=wanted.batch,
-        seed=config.seed,
-        checkpoint_every=wanted.checkpoint_every,
-        validate_every=wanted.validate_every,
-        keep=wanted.keep,
-        log_every=min(wanted.log_every, max(wanted.steps // 20, 1)),  # a curve even of a short run
-        chunk=wanted.chunk,
-        backend=wanted.backend,
-        max_skips=wanted.max_skips,
-        watchdog=watchdog,
-    )
-
-
 def validator(
-    generator: models.SpectralDiffusion, windows: WindowSet, batch: int
+    generator: Generator, windows: WindowSet, batch: int
 ) -> Callable[[Any], float] | None:
-    """Returns the loss of the averaged weights on validation windows, times and noise fixed.
+    """Returns the score of a state on validation windows, times and noise fixed.
 
     The same draw at every call, so that scores differ by the weights alone. None without windows.
 
@@ -192,19 +203,20 @@ def validator(
     rounds = max(min(len(windows), _JUDGED) // batch, 1)
     chosen = np.linspace(0, len(windows) - 1, rounds * batch).astype(int).reshape(rounds, batch)
     condition = windows.condition()
-    slots = jnp.broadcast_to(jnp.arange(batch, dtype=jnp.int32), (rounds, batch))
-    parts = models.Batch(
-        jnp.asarray(windows.take(chosen.ravel())).reshape(rounds, batch, windows.length, -1),
+    slots = np.broadcast_to(np.arange(batch, dtype=np.int32), (rounds, batch))
+    batched = Batch(
+        windows.take(chosen.ravel()).reshape(rounds, batch, windows.length, -1),
         slots,
-        None if condition is None else jnp.asarray(condition)[chosen],
+        None if condition is None else condition[chosen],
     )
     keys = jax.random.split(jax.random.key(0), rounds)
 
     @jax.jit
-    def mean_loss(params: Any) -> jax.Array:
-        return jnp.mean(jax.lax.map(lambda kb: generator.loss(params, *kb), (keys, parts)))
+    def mean_score(state: Any, batched: Batch) -> jax.Array:
+        scores = jax.lax.map(lambda kb: generator.validate(state, *kb), (keys, batched))
+        return jnp.mean(scores)
 
-    return lambda state: float(mean_loss(state.ema))
+    return lambda state: float(mean_score(state, batched))
 
 
 def stored_steps(workdir: Path) -> list[int]:
@@ -214,7 +226,7 @@ def stored_steps(workdir: Path) -> list[int]:
     return [int(name) for name in names if name.isdecimal()]
 
 
-def refuse_other_settings(workdir: Path, config: ConfigDict) -> None:
+def refuse_other_settings(workdir: Path, config: Config) -> None:
     """Refuses to go on with a run under settings that would make it another run.
 
     A run that ended before its first checkpoint has nothing to go on with: it begins anew.
@@ -222,44 +234,41 @@ def refuse_other_settings(workdir: Path, config: ConfigDict) -> None:
     Raises:
       PacodiError: naming the first setting that differs.
     """
-    path = workdir / run.SETTINGS
-    begun = stored_steps(workdir) or (workdir / run.WEIGHTS).exists()
+    path = workdir / folder.SETTINGS
+    models = (workdir / folder.MODEL, workdir / folder.OLD_MODEL)
+    begun = stored_steps(workdir) or any(model.exists() for model in models)
     if not begun or not path.exists():
         return
-    try:
-        before = _flat(configuration.from_json(path.read_text()).to_dict())
-    except (ValueError, TypeError) as error:
-        raise PacodiError(f"{path} cannot be read ({error}); use another --workdir.") from error
-    now = _flat(configuration.from_json(configuration.to_json(config)).to_dict())
-    for name in sorted(before.keys() | now.keys()):
-        free = any(name == f or name.startswith(f + ".") for f in FREE)
-        if not free and before.get(name) != now.get(name):
-            raise PacodiError(
-                f"config.{name}={now.get(name)!r}, but the run in {path.parent} was begun with "
-                f"{before.get(name)!r}. Use that, or another --workdir."
-            )
-
-
-def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, value in tree.items():
-        inside = isinstance(value, dict)
-        flat |= _flat(value, f"{prefix}{name}.") if inside else {f"{prefix}{name}": value}
-    return flat
-
-
-def _describe(workdir: Path, config: ConfigDict, dataset: Dataset) -> None:
-    """Writes what the run is made of."""
-    workdir.mkdir(parents=True, exist_ok=True)
-    write_text(workdir / run.SETTINGS, configuration.to_json(config))
-    write_text(workdir / run.RECIPE, dataset.recipe.to_json())
-    if dataset.report.rejected:
-        print(f"note: {dataset.report.malformed}")
-    if dataset.report.unread:
-        print(
-            f"note: {dataset.report.unread} of {len(dataset.validation)} validation windows have a "
-            "text without any word of the training texts; the validation loss takes it as a text "
-            "that says nothing"
+    difference = settings.first_difference(settings.read(path), config)
+    if difference is not None:
+        name, before, now = difference
+        raise PacodiError(
+            f"{name}={now!r}, but the run in {path.parent} was begun with {before!r}. Use that, "
+            "or another folder."
         )
+
+
+def _is_begun(workdir: Path, config: Config) -> bool:
+    """Whether this process begins the run or goes on with it, and so describes it."""
+    return parallel.is_primary() and max(stored_steps(workdir), default=-1) < config.train.steps
+
+
+def _notes(dataset: Dataset) -> list[str]:
+    """What a user should know of the data before training."""
+    report, found = dataset.report, []
+    if report.rejected:
+        found.append(report.malformed)
+    if report.unread:
+        found.append(
+            f"{report.unread} of {len(dataset.validation)} validation windows have a text without "
+            "any word of the training texts; the validation loss takes it as a text that says "
+            "nothing"
+        )
+    return found
+
+
+def _describe(workdir: Path, config: Config, dataset: Dataset) -> None:
+    """Writes what the run is made of."""
+    folder.describe(workdir, config, dataset.recipe)
     described = environment.describe(config.seed, dataset.fingerprint)
-    write_text(workdir / "environment.json", json.dumps(described, indent=2) + "\n")
+    files.write_text(workdir / "environment.json", json.dumps(described, indent=2) + "\n")

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -11,14 +11,48 @@ from pacodi_jax import parallel
 from pacodi_jax.checkpoint import Checkpoints
 from pacodi_jax.data.batches import Resident
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.models import Generator
+from pacodi_jax.settings import TrainSettings
 from pacodi_jax.train import device_loop, estimate, pace
-from pacodi_jax.train.log import Recorder, duration
-from pacodi_jax.train.plan import Run, Settings
+from pacodi_jax.train.display import Display, duration
+from pacodi_jax.train.log import Metrics
 from pacodi_jax.train.signals import Signals
-from pacodi_jax.types import Array, Generator
+from pacodi_jax.types import Array
 
 #: Seconds the first chunk may take, compiling included, before a job counts as stuck.
 _COMPILING = 1800.0
+
+
+class Run(NamedTuple):
+    """How a run ended.
+
+    Attributes:
+      step: the last step taken.
+      state: the training state there, numpy arrays.
+      first: the step it started from; equal to ``step`` if there was nothing left to do.
+      signal: the signal that ended it, or None.
+    """
+
+    step: int
+    state: Any
+    first: int
+    signal: str | None
+
+
+class Sinks(NamedTuple):
+    """Where training leaves what it has to tell.
+
+    Attributes:
+      identity: JSON facts that travel with every checkpoint.
+      store: the checkpoints; None keeps none.
+      metrics: the file of metrics.
+      display: what people see.
+    """
+
+    identity: dict[str, Any]
+    store: Checkpoints | None
+    metrics: Metrics
+    display: Display
 
 
 class Session:
@@ -26,21 +60,27 @@ class Session:
 
     What the host has to do between two chunks waits in ``later`` until the next one is under way:
     the devices never wait for a file.
+
+    Args:
+      settings: the ``train`` section.
+      sinks: where it leaves what it has to tell.
+      signals: know whether a signal asks for the end.
+      validate: ``validate(state) -> score``; None scores by the training loss.
+      watchdog: seconds without a finished chunk that end one process of several; 0 is never.
     """
 
     def __init__(
         self,
-        settings: Settings,
-        identity: dict[str, Any],
-        store: Checkpoints | None,
-        recorder: Recorder,
+        settings: TrainSettings,
+        sinks: Sinks,
         signals: Signals,
         validate: Callable[[Any], float] | None,
+        watchdog: float,
     ):
-        self.settings, self.identity, self.validate = settings, identity, validate
-        self.store, self.recorder, self.signals = store, recorder, signals
+        self.settings, self.signals, self.validate = settings, signals, validate
+        self.identity, self.store, self.metrics, self.display = sinks
         alone = jax.process_count() == 1
-        self.watchdog = parallel.Watchdog(0.0 if alone else settings.watchdog, _COMPILING)
+        self.watchdog = parallel.Watchdog(0.0 if alone else watchdog, _COMPILING)
         self.chunk = settings.chunk or pace.TIMED
         self.since_log, self.since_save = device_loop.Tally(), device_loop.Tally()
         self.later: list[Callable[[], None]] = []
@@ -64,12 +104,12 @@ class Session:
         )
         traced = jax.make_jaxpr(program)(live, resident, np.int32(0))
         flops = estimate.matmul_flops(traced.jaxpr) * parallel.traced_devices(backend)
-        self.recorder.say(estimate.before(state, data, flops))
+        self.display.say(estimate.before(generator.weights(state), state, data, flops))
         with self.watchdog:
             begun = time.perf_counter()
             live, _ = jax.block_until_ready(program(live, resident, np.int32(0)))
             compiled = time.perf_counter() - begun
-            self.recorder.say(f"compiled in {duration(compiled)}")
+            self.display.say(f"compiled in {duration(compiled)}")
             parallel.meet("compiled")
             end, state = self._steps(program, live, resident, step)
         stopped = self.signals.received or "a signal to another process"
@@ -98,8 +138,8 @@ class Session:
     def _length(self, step: int) -> int:
         """Returns the steps of the next chunk, which ends where something is due."""
         settings = self.settings
-        due = [self.chunk, settings.checkpoint_every]
-        due += [settings.validate_every] if self.validate else []
+        due = [self.chunk, settings.every("checkpoint_every")]
+        due += [settings.every("validate_every")] if self.validate else []
         return min(settings.steps - step, *(every - step % every for every in due))
 
     def _wait(self, live: Any, sums: device_loop.Sums) -> tuple[device_loop.Sums, int]:
@@ -128,11 +168,11 @@ class Session:
     def _settle(self, count: int, seconds: float, step: int) -> None:
         """Says how long the run will take and chooses the length of chunks, if that is free."""
         left = self.settings.steps - step
-        size = self.settings.batch_size
+        size = self.settings.batch
         if left:
-            self.recorder.say(estimate.after(count, seconds, left, size))
+            self.display.say(estimate.after(count, seconds, left, size))
         if not self.settings.chunk:
-            length = pace.chunk_length(seconds / count, self.settings.log_every)
+            length = pace.chunk_length(seconds / count, self.settings.every("log_every"))
             self.chunk = int(parallel.agree(length))
 
     def _note(
@@ -142,11 +182,11 @@ class Session:
         self.since_log.add(sums, count, seconds, idle)
         self.since_save.add(sums, count, seconds, idle)
         tally = self.since_log
-        if tally.steps < self.settings.log_every and step < self.settings.steps:
+        if tally.steps < self.settings.every("log_every") and step < self.settings.steps:
             return
         self.since_log = device_loop.Tally()
         metrics = tally.means()
-        speed = tally.steps * self.settings.batch_size / tally.seconds
+        speed = tally.steps * self.settings.batch / tally.seconds
         line = (
             {"loss": metrics["loss"]}
             | metrics
@@ -157,18 +197,18 @@ class Session:
             }
         )
         left = (self.settings.steps - step) * tally.seconds / tally.steps
-        self._postpone(self.recorder.write, step, line)
+        self._postpone(self.metrics.write, step, line)
         self._postpone(self._show, step, metrics["loss"], speed, left)
 
     def _show(self, step: int, loss: float, speed: float, left: float) -> None:
         saved = self.store.check() if self.store else None
-        self.recorder.show(step, loss, speed, left, saved)
+        self.display.show(step, loss, speed, left, saved)
 
     def _look(self, live: Any, step: int) -> Any:
         """Validates and saves where that is due; returns the state if it was looked at."""
         settings, last = self.settings, step == self.settings.steps
-        save = self.stopped or last or step % settings.checkpoint_every == 0
-        judge = self.validate is not None and (last or step % settings.validate_every == 0)
+        save = self.stopped or last or step % settings.every("checkpoint_every") == 0
+        judge = self.validate is not None and (last or step % settings.every("validate_every") == 0)
         if not save and not judge:
             return None
         state = parallel.unreplicate(live, settings.backend)
@@ -177,7 +217,7 @@ class Session:
         score = self.since_save.means()["loss"] if self.validate is None else None
         if self.validate is not None and judge:
             score = self.validate(state)
-            self._postpone(self.recorder.write, step, {"validation": score})
+            self._postpone(self.metrics.write, step, {"validation": score})
         if save:
             self._postpone(self.store.save, step, state, self.identity, score)
             self.since_save = device_loop.Tally()

@@ -6,25 +6,20 @@ import jax
 import optax
 
 from pacodi_jax import parallel
-from pacodi_jax.errors import PacodiError, choose
-
-DECAYS = ("cosine", "plateau", "constant")
+from pacodi_jax.settings import TrainSettings
 
 
-def learning_rate_schedule(
-    peak: float, steps: int, *, warmup: int, decay: str, floor: float
-) -> optax.Schedule:
+def learning_rate_schedule(settings: TrainSettings) -> optax.Schedule:
     """Returns the learning rate as a function of the update.
 
-    A line from 0 to ``peak`` over ``warmup`` updates, then half a cosine down to ``floor · peak``
-    at ``steps`` (``decay='cosine'``), or ``peak`` (``'constant'``, and ``'plateau'``, which
-    :func:`build` lowers by the loss).
+    A line from 0 to the peak over the warm-up, then half a cosine down to ``final_rate`` of the
+    peak at the last update (``decay='cosine'``), or the peak (``'constant'``, and ``'plateau'``,
+    which :func:`build` lowers by the loss).
     """
-    choose("train.decay", decay, dict.fromkeys(DECAYS))
-    if not 0 <= warmup < steps:
-        raise PacodiError(f"train.warmup={warmup} must lie in 0 … {steps - 1}, the updates taken.")
-    if decay == "cosine":
-        after = optax.cosine_decay_schedule(peak, steps - warmup, alpha=floor)
+    peak, warmup = settings.learning_rate, settings.warmup_updates
+    if settings.decay == "cosine":
+        left = settings.updates - warmup
+        after = optax.cosine_decay_schedule(peak, left, alpha=settings.final_rate)
     else:
         after = optax.constant_schedule(peak)
     if not warmup:
@@ -39,57 +34,40 @@ def _is_kernel(params: Any) -> Any:
     )
 
 
-def build(
-    *,
-    learning_rate: float,
-    steps: int,
-    warmup: int = 0,
-    decay: str = "cosine",
-    floor: float = 0.01,
-    patience: int = 1000,
-    factor: float = 0.5,
-    threshold: float = 1e-4,
-    beta2: float = 0.999,
-    weight_decay: float = 0.0,
-    clip: float = 1.0,
-    accumulate: int = 1,
-) -> optax.GradientTransformationExtraArgs:
+def build(settings: TrainSettings) -> optax.GradientTransformationExtraArgs:
     """Returns the optimiser: average over devices, accumulate, clip, AdamW, decay.
 
-    Args:
-      learning_rate: the peak.
-      steps: training steps; with accumulation there are ``steps // accumulate`` updates.
-      warmup: updates of linear warm-up.
-      decay: ``'cosine'``, ``'plateau'`` (multiply by ``factor`` when the loss has not fallen by
-        the fraction ``threshold`` for ``patience`` updates) or ``'constant'``.
-      floor: the smallest fraction of the peak that decay leaves.
-      patience: see ``decay``.
-      factor: see ``decay``.
-      threshold: see ``decay``.
-      beta2: AdamW's second decay rate; the first is 0.9.
-      weight_decay: decoupled weight decay of matrices.
-      clip: the largest global norm of a gradient; 0 turns clipping off.
-      accumulate: gradients averaged to one update.
-
-    Returns:
-      A transformation whose update wants ``value``, the loss of the step.
+    Its update wants ``value``, the loss of the step. Under ``decay='plateau'`` the rate is
+    multiplied by ``plateau_factor`` when the loss has not fallen by the fraction
+    ``plateau_threshold`` for ``plateau_patience`` updates.
     """
-    updates = max(steps // accumulate, 1)
-    rate = learning_rate_schedule(learning_rate, updates, warmup=warmup, decay=decay, floor=floor)
-    moments = [optax.clip_by_global_norm(clip)] if clip else []
-    moments.append(optax.scale_by_adam(b2=beta2))
+    moments = [
+        optax.clip_by_global_norm(settings.clip),
+        optax.scale_by_adam(b2=settings.beta2),
+    ]
     # One vector instead of a tree of arrays: far fewer kernels to compile and to start.
     parts: list[Any] = [optax.flatten(optax.chain(*moments))]
-    if weight_decay:
-        parts.append(optax.add_decayed_weights(weight_decay, mask=_is_kernel))
-    parts.append(optax.scale_by_learning_rate(rate))
-    if decay == "plateau":
+    if settings.weight_decay:
+        parts.append(optax.add_decayed_weights(settings.weight_decay, mask=_is_kernel))
+    parts.append(optax.scale_by_learning_rate(learning_rate_schedule(settings)))
+    if settings.decay == "plateau":
         parts.append(
             optax.contrib.reduce_on_plateau(
-                factor=factor, patience=patience, rtol=threshold, min_scale=floor
+                factor=settings.plateau_factor,
+                patience=settings.plateau_patience,
+                rtol=settings.plateau_threshold,
+                min_scale=settings.final_rate,
             )
         )
     chain: Any = optax.chain(*parts)
-    if accumulate > 1:
-        chain = optax.MultiSteps(chain, accumulate).gradient_transformation()
+    if settings.accumulate > 1:
+        chain = _accumulated(chain, settings.accumulate)
     return parallel.average_gradients(chain)
+
+
+def _accumulated(
+    chain: optax.GradientTransformation, steps: int
+) -> optax.GradientTransformationExtraArgs:
+    """One update per ``steps`` gradients. ``MultiSteps`` itself would drop the loss on the way."""
+    many = optax.MultiSteps(chain, steps)
+    return optax.GradientTransformationExtraArgs(many.init, many.update)

@@ -11,9 +11,11 @@ import jax
 import ml_dtypes
 import numpy as np
 import pytest
+from safetensors import safe_open
+from safetensors.numpy import load_file, save_file
 
 from pacodi_jax import checkpoint
-from pacodi_jax.checkpoint import Checkpoints
+from pacodi_jax.checkpoint import Checkpoints, Stored, model_file
 from pacodi_jax.checkpoint import store as store_module
 from pacodi_jax.errors import PacodiError
 
@@ -226,25 +228,82 @@ def test_failure_in_the_background_is_heard_of_without_another_save(folder, monk
         assert_bitwise(again.restore(state_at(0)).state, state_at(3))
 
 
-def test_export_round_trips_with_its_card(tmp_path):
-    weights, card = state_at(3).params, {"parameters": 137, "licence": "Apache-2.0"}
-    place = checkpoint.export(tmp_path, weights, card)
-    shapes = jax.eval_shape(lambda: weights)
-    loaded, read = checkpoint.load_weights(place, shapes)
-    assert_bitwise(loaded, weights)
-    assert read == card == json.loads((tmp_path / "model.json").read_text())
-    assert "| parameters | 137 |" in (tmp_path / "model.md").read_text()
+def test_a_model_file_round_trips_with_its_header(tmp_path):
+    weights = {
+        "kernel": state_at(3).params["dense"]["kernel"],
+        "inner": {"0": np.arange(3), "b": np.ones(2)},
+    }
+    header = {"facts": {"parameters": 137}, "recipe": {"scale": [0.1, 1e-300]}}
+    place = checkpoint.save(tmp_path / "any.pacodi", Stored({"weights": weights}, header))
+    loaded = checkpoint.load(place)
+    assert_bitwise(loaded.arrays["weights"], weights)
+    assert loaded.header == header
+    assert [path.name for path in tmp_path.iterdir()] == ["any.pacodi"]
 
 
-def test_export_of_another_model_absent_or_damaged_is_refused(tmp_path):
-    weights = state_at(3).params
-    place = checkpoint.export(tmp_path, weights, {})
-    with pytest.raises(PacodiError, match=r"scale is float32\[\] there and float32\[3\] here"):
-        checkpoint.load_weights(place, weights | {"scale": np.zeros(3, np.float32)})
+def _resealed(place, change) -> None:
+    """Writes the file again with another header, as an editor of safetensors would."""
+    with safe_open(place, "numpy") as file:
+        sealed = json.loads(file.metadata()["seal"])
+    arrays = load_file(place)
+    change(sealed, arrays)
+    save_file(arrays, place, metadata={"seal": json.dumps(sealed)})
+
+
+def _scale(sealed, arrays):
+    sealed["metadata"]["recipe"]["scale"] = 1000
+
+
+def _array(sealed, arrays):
+    arrays["weights.kernel"] = arrays["weights.kernel"] + 1
+
+
+def _more(sealed, arrays):
+    arrays["weights.more"] = np.zeros(1)
+
+
+def _deep(sealed, arrays):
+    sealed.clear()
+    inner = sealed
+    for _ in range(400):
+        inner["a"] = inner = {}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (_scale, "its seal does not match its own digest"),
+        (_array, "weights.kernel is not the one that was saved"),
+        (_more, "arrays were added or removed"),
+        (_deep, "its seal cannot be read"),
+    ],
+)
+def test_a_model_file_that_was_edited_is_refused(tmp_path, change, said):
+    weights = {"weights": {"kernel": state_at(3).params["dense"]["kernel"]}}
+    stored = Stored(weights, {"recipe": {"scale": 1}})
+    place = checkpoint.save(tmp_path / "any.pacodi", stored)
+    _resealed(place, change)
+    with pytest.raises(PacodiError, match=said):
+        checkpoint.load(place)
+
+
+def test_a_model_file_that_is_absent_damaged_or_newer_is_refused(tmp_path, monkeypatch):
+    weights = {"weights": {"kernel": state_at(3).params["dense"]["kernel"]}}
     with pytest.raises(PacodiError, match="cannot be read"):
-        checkpoint.load_weights(tmp_path / "absent.safetensors", weights)
+        checkpoint.load(tmp_path / "absent.pacodi")
     for way in WAYS:
-        place = checkpoint.export(tmp_path, weights, {})
+        place = checkpoint.save(tmp_path / "any.pacodi", Stored(weights, {}))
         break_file(place, way)
         with pytest.raises(PacodiError, match="cannot be read"):
-            checkpoint.load_weights(place, weights)
+            checkpoint.load(place)
+    monkeypatch.setattr(model_file, "FORMAT", 2)
+    checkpoint.save(place, Stored(weights, {}))
+    monkeypatch.undo()
+    with pytest.raises(PacodiError, match="newer version"):
+        checkpoint.load(place)
+
+
+def test_a_file_of_weights_without_a_seal_is_no_model(tmp_path):
+    save_file({"a": np.zeros(1)}, tmp_path / "any.pacodi")
+    with pytest.raises(PacodiError, match="it has no seal"):
+        checkpoint.load(tmp_path / "any.pacodi")

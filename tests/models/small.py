@@ -11,6 +11,8 @@ import optax
 
 from pacodi_jax import models
 from pacodi_jax.core.spectrum import to_spectrum
+from pacodi_jax.models.settings import Diffusion, Network, Sampling, SpectralSettings
+from pacodi_jax.models.spectral import SpectralDiffusion
 from pacodi_jax.models.views import View
 from pacodi_jax.types import Quadratures
 
@@ -27,24 +29,30 @@ def windows(count: int = 64, length: int = LENGTH, seed: int = 0) -> jax.Array:
 SGD = optax.sgd(0.01)
 
 
-@functools.cache
-def build(name="pacodi", *, optimiser=SGD, block=500, steps=4, solver="wiener_ab2", **settings):
-    """A tiny generator fitted to :func:`windows`."""
+def settings(
+    name="pacodi", *, block=500, steps=4, solver="wiener_ab2", **diffusion
+) -> SpectralSettings:
+    """Settings of a tiny network."""
     grid = "angle" if solver == "wiener_ab2" else "uniform"
-    settings = models.Settings(**settings)
-    coding, fitted = models.fit(settings.statistics, windows())
-    sampler = models.make_sampler(
-        settings, fitted, coding.variance, solver=solver, steps=steps, grid=grid, block=block
+    return SpectralSettings(
+        Network(name=name, width=16, depth=1, heads=2),
+        Diffusion(**diffusion),
+        Sampling(solver=solver, steps=steps, grid=grid, batch=block),
     )
-    return models.build(
-        models.Architecture(name, width=16, depth=1, heads=2),
-        settings,
-        coding,
-        fitted,
-        sampler=sampler,
-        optimiser=optax.flatten(optimiser),
-        batch=BATCH,
-    )
+
+
+@functools.cache
+def build(name="pacodi", *, optimiser=SGD, **options) -> SpectralDiffusion:
+    """A tiny generator fitted to :func:`windows`."""
+    return fitted(settings(name, **options), windows(), optimiser, BATCH)
+
+
+def fitted(chosen: SpectralSettings, train, optimiser, batch: int) -> SpectralDiffusion:
+    """A generator fitted to training windows."""
+    family = models.FAMILIES[chosen.model.name]
+    arrays = family.prepare(chosen, np.asarray(train), None)
+    training = models.Training(lambda **changes: optax.flatten(optimiser), batch)
+    return family.build(chosen, models.Shape(*train.shape[1:]), arrays, training)
 
 
 def batch(count: int = BATCH, first: int = 0) -> models.Batch:
@@ -63,20 +71,20 @@ def _states() -> Quadratures:
     return jax.vmap(to_spectrum)(windows(2))
 
 
-def state(model: models.SpectralDiffusion, first: Any) -> models.TrainState:
+def state(model: SpectralDiffusion, first: Any) -> models.TrainState:
     """The state before the first step, with given parameters."""
     return models.TrainState(
         *jnp.zeros((1,), jnp.int32),
         first,
         first,
-        model.optimiser.init(first),
+        model.learning.optimiser.init(first),
         jnp.int32(0),
         jnp.int32(0),
         jax.random.key_data(jax.random.key(4)),
     )
 
 
-def silent(model: models.SpectralDiffusion) -> models.SpectralDiffusion:
+def silent(model: SpectralDiffusion) -> SpectralDiffusion:
     """The model with a network that says 0: the diagonal Gaussian, and quick to compile."""
     zero = View(lambda key, state: {}, lambda p, state, *rest: jax.tree.map(jnp.zeros_like, state))
     return dataclasses.replace(model, view=zero)

@@ -11,6 +11,8 @@ import pytest
 from pacodi_jax import models
 from pacodi_jax.core import spectrum, wiener
 from pacodi_jax.core.solvers import SOLVERS
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.models.fitted import Fitted, fit
 from pacodi_jax.types import Prediction
 from tests.models import small
 
@@ -52,17 +54,17 @@ def test_the_diagonal_gaussian_loses_one_a_slot_by_velocity_and_less_by_noise(st
 def test_angle_weights_count_each_slot_by_its_clock(statistics):
     """A guess that is wrong by 1 in one slot alone costs that slot's pace over all live slots."""
     model = small.build(statistics=statistics, weighting="angle")
-    clean = jax.vmap(model.statistics.encode)(small.batch().windows)
+    clean = jax.vmap(model.coding.encode)(small.batch().windows)
     clean, t = jax.tree.map(lambda x: x[0], clean), jnp.asarray(0.3)
     coordinates = (model.process.schedule.alpha(t), model.process.schedule.sigma(t))
-    moments, law = model.process.moments, model.statistics.variance
+    moments, law = model.process.moments, model.coding.variance
     theta = wiener.angle(*coordinates, moments, law)
     zeros = jax.tree.map(jnp.zeros_like, clean)
     truth = Prediction(zeros, clean)
     right = wiener.velocity(truth, theta, moments, law)
     wrong = right._replace(real=right.real.at[2, 1].add(1.0))
     slots = sum(float(x.sum()) for x in spectrum.live(law)) * clean.real.shape[1]
-    costs = [float(model._example_loss("velocity", x, zeros, truth, t)) for x in (right, wrong)]
+    costs = [float(model.process.loss(x, zeros, truth, t)) for x in (right, wrong)]
     assert costs[0] == pytest.approx(0, abs=1e-9)
     pace = float(wiener.pace(theta, law).real[2, 1])
     assert costs[1] == pytest.approx(pace / slots, rel=1e-4)
@@ -88,7 +90,8 @@ def _dropped(batch: models.Batch) -> np.ndarray:
             return silent.view.apply(params, state)
 
         view = silent.view._replace(apply=spy)
-        model = dataclasses.replace(silent, view=view, condition_dropout=0.3)
+        learning = dataclasses.replace(silent.learning, condition_dropout=0.3)
+        model = dataclasses.replace(silent, view=view, learning=learning)
         model.loss({}, key, batch)
         return seen[0]
 
@@ -102,17 +105,17 @@ def test_conditions_are_dropped_example_by_example_and_not_by_the_batch():
     assert not any(np.unique(row).size == 1 for row in masks)
 
 
-def test_rehearsed_examples_never_train_the_null_and_leave_the_others_as_they_were():
+def test_oversampled_examples_keep_their_condition_and_leave_the_others_as_they_were():
     batch = small.batch(64)._replace(condition=jnp.ones((64, 3)))
-    rehearsed = jnp.arange(64) % 3 == 0
-    expected = _dropped(batch) & ~np.asarray(rehearsed)
+    oversampled = jnp.arange(64) % 3 == 0
+    expected = _dropped(batch) & ~np.asarray(oversampled)
     assert expected.any()
-    np.testing.assert_array_equal(_dropped(batch._replace(rehearsed=rehearsed)), expected)
+    np.testing.assert_array_equal(_dropped(batch._replace(oversampled=oversampled)), expected)
 
 
 def test_an_untrained_network_is_silent():
     model = small.build()
-    spectra = jax.vmap(model.statistics.encode)(small.windows(3))
+    spectra = jax.vmap(model.coding.encode)(small.windows(3))
     untrained = jax.jit(model.view.init)(jax.random.key(0), spectra)
     output = jax.jit(model.view.apply)(untrained, spectra, jnp.linspace(0.1, 0.9, 3), None, None)
     for part in output:
@@ -122,10 +125,10 @@ def test_an_untrained_network_is_silent():
 def test_a_silent_wiener_network_draws_the_diagonal_gaussian():
     model = small.silent(small.build(block=4000))
     samples = model.sample(jax.random.key(2), {}, 4000)
-    spectra = jax.vmap(model.statistics.encode)(samples)
+    spectra = jax.vmap(model.coding.encode)(samples)
     moments = model.process.moments
     for part in ("real", "imag"):
-        live = np.asarray(getattr(model.statistics.variance, part))[:, 0] > 0
+        live = np.asarray(getattr(model.coding.variance, part))[:, 0] > 0
         mean, variance = getattr(moments.mean, part)[live], getattr(moments.variance, part)[live]
         drawn = getattr(spectra, part)[:, live]
         error = np.sqrt(np.asarray(variance) / 4000)
@@ -190,7 +193,7 @@ def test_oracle_windows_wear_the_level_and_scale_they_are_given():
     samples = model.sample(jax.random.key(0), {}, 3, borrowed=(mean, scale))
     # The DC bin is vacant in training; the floor of its variance leaves 1e-3 of a deviation.
     np.testing.assert_array_less(np.abs(samples.mean(axis=1) - mean), 0.01 * scale)
-    assert "REAL" in model.statistics.label
+    assert "REAL" in model.coding.label
 
 
 def test_oracle_windows_borrow_from_random_donors_whatever_the_block():
@@ -198,7 +201,8 @@ def test_oracle_windows_borrow_from_random_donors_whatever_the_block():
 
     def donors(key, block):
         model = small.silent(small.build(statistics="oracle", block=block))
-        model = dataclasses.replace(model, borrowed=(levels, jnp.full_like(levels, 0.1)))
+        borrowed = (levels, jnp.full_like(levels, 0.1))
+        model = dataclasses.replace(model, fitted=model.fitted._replace(borrowed=borrowed))
         return np.rint(model.sample(jax.random.key(key), {}, 40).mean(axis=1)[:, 0])
 
     first = donors(0, 40)
@@ -213,7 +217,7 @@ def test_oracle_keeps_donors_from_the_whole_training_set():
     count = 7001
     levels = np.linspace(0, 1, count)[:, None, None]
     noise = np.random.default_rng(0).normal(0, 1e-3, (count, small.LENGTH, 1))
-    _, fitted = models.fit("oracle", jnp.asarray(levels + noise, jnp.float32))
+    _, fitted = fit("oracle", jnp.asarray(levels + noise, jnp.float32))
     kept = np.asarray(fitted.borrowed[0])[:, 0]
     assert kept.shape == (3000,)
     np.testing.assert_allclose(kept, np.linspace(0, 1, 3000), atol=5e-3)
@@ -243,8 +247,8 @@ def test_calibrated_samples_have_the_second_moments_of_train(statistics):
     """A network that was never trained draws the wrong law; afterwards its moments are right."""
     model, params = small.build(statistics=statistics), small.params()
     real = small.windows(400)
-    fitted = model.calibrated(jax.random.key(1), params, real, 2000)
-    corrected = dataclasses.replace(model, calibration=fitted)
+    found = Fitted.from_arrays(model.finish(jax.random.key(1), params, np.asarray(real), 2000))
+    corrected = dataclasses.replace(model, fitted=found)
     spectra = jax.vmap(spectrum.to_spectrum)
 
     def misses(generator) -> float:
@@ -259,3 +263,31 @@ def test_calibrated_samples_have_the_second_moments_of_train(statistics):
 
     assert misses(model) > 0.2
     assert misses(corrected) < 0.15
+
+
+def test_calibration_is_for_the_way_that_samples_are_drawn():
+    model, params = small.build(), small.params()
+    arrays = model.finish(jax.random.key(1), params, np.asarray(small.windows(100)), 200)
+    corrected = dataclasses.replace(model, fitted=Fitted.from_arrays(arrays))
+    key = jax.random.key(3)
+    assert corrected.facts().calibrated
+    assert not np.array_equal(corrected.sample(key, params, 3), model.sample(key, params, 3))
+    other = corrected.facts(steps=5)
+    assert not other.calibrated
+    assert "solver=wiener_ab2, steps=4" in other.note
+    np.testing.assert_array_equal(
+        corrected.sample(key, params, 3, steps=5), model.sample(key, params, 3, steps=5)
+    )
+
+
+def test_what_was_fitted_survives_its_arrays():
+    for statistics in ("none", "generated", "oracle"):
+        _, fitted = fit(statistics, small.windows(), np.ones((64, 3)))
+        again = Fitted.from_arrays(fitted.to_arrays())
+        jax.tree.map(np.testing.assert_array_equal, again, fitted)
+        assert jax.tree.structure(again) == jax.tree.structure(fitted)
+
+
+def test_a_way_to_sample_that_does_not_exist_is_named():
+    with pytest.raises(PacodiError, match=r"no setting 'sample.stepz'. Did you mean 'steps'"):
+        small.build().sample(jax.random.key(0), {}, 1, stepz=3)

@@ -9,6 +9,7 @@ import optax
 
 from pacodi_jax.data import batches
 from pacodi_jax.data.batches import Resident
+from pacodi_jax.settings import TrainSettings
 from pacodi_jax.train import optimiser
 
 LENGTH, CHANNELS, WINDOWS = 16, 2, 40
@@ -66,10 +67,14 @@ class Double:
         state = State(state.step + 1, params, ema, optimizer, skipped, row)
         return state, {"loss": loss, "gradient_norm": optax.tree.norm(grads)}
 
+    def weights(self, state):
+        return state.ema
+
 
 def make(steps, poison=(0, 0), optimizer=None):
     """Returns a generator, its data and the batches of its steps (8 windows each)."""
-    optimizer = optimizer or optimiser.build(learning_rate=1e-2, steps=steps, warmup=2)
+    settings = TrainSettings(learning_rate=1e-2, steps=steps, warmup=2)
+    optimizer = optimizer or optimiser.build(settings)
     generator = Double(optimizer, jax.random.key(7), poison)
     rows = np.random.default_rng(0).standard_normal((WINDOWS + LENGTH, CHANNELS))
     data = Resident(

@@ -19,7 +19,10 @@ from absl import logging
 
 from pacodi_jax import parallel
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.train import fit, plan
+from pacodi_jax.settings import TrainSettings
+from pacodi_jax.train import fit
+from pacodi_jax.train.display import Terminal
+from pacodi_jax.train.signals import Signals
 
 
 def digest(state) -> str:
@@ -67,27 +70,29 @@ def main():
     )
     arguments.workdir.mkdir(parents=True, exist_ok=True)
     generator, data, indices = double.make(300, tuple(arguments.poison))
-    settings = plan.Settings(
+    settings = TrainSettings(
         steps=arguments.steps,
-        batch_size=8,
-        seed=0,
+        batch=8,
         checkpoint_every=arguments.every,
         validate_every=arguments.every,
         log_every=arguments.every,
         chunk=arguments.chunk,
         backend=arguments.backend,
         max_skips=7,
-        watchdog=arguments.watchdog,
     )
     try:
         run = fit.fit(
             generator,
             data,
             indices,
-            arguments.workdir,
             settings,
-            {"data": "double"},
-            validator(arguments),
+            seed=0,
+            identity={"data": "double"},
+            workdir=arguments.workdir,
+            validate=validator(arguments),
+            display=Terminal(),
+            signals=Signals(),
+            watchdog=arguments.watchdog,
         )
     except PacodiError as error:
         print(f"error: {error}", file=sys.stderr, flush=True)

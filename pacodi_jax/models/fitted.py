@@ -1,0 +1,99 @@
+"""What a model that diffuses spectra learns from the training windows before the first step."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from pacodi_jax.core import level_coding, wiener
+from pacodi_jax.core.calibration import Calibration
+from pacodi_jax.core.level import Level
+from pacodi_jax.core.level_coding import LevelCoding
+from pacodi_jax.core.wiener import Moments
+from pacodi_jax.models.protocol import Arrays
+from pacodi_jax.models.settings import SpectralSettings
+from pacodi_jax.types import Array, Quadratures
+
+_BORROWED = 3000  # training windows, evenly spread, whose level and scale ``oracle`` keeps
+
+
+class Fitted(NamedTuple):
+    """Fitted to train; it travels with the weights, so that sampling needs no data.
+
+    Attributes:
+      moments: of the training spectra.
+      level: the law of levels and scales; None under statistics ``none``.
+      borrowed: mean and scale of real windows, ``(M, C)`` each; under ``oracle`` only.
+      condition: mean ``(E,)`` and scale ``()`` of the conditions; None without any.
+      calibration: what samples are corrected by; None until fitted, or if calibration is off.
+    """
+
+    moments: Moments
+    level: Level | None
+    borrowed: tuple[Array, Array] | None
+    condition: tuple[Array, Array] | None = None
+    calibration: Calibration | None = None
+
+    def to_arrays(self) -> Arrays:
+        """The arrays under their names; what is None is left out."""
+        return _nested(self)
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> "Fitted":
+        """Reads what :meth:`to_arrays` gave."""
+        arrays = jax.tree.map(jnp.asarray, arrays)
+
+        def quadratures(fields: dict[str, dict[str, Array]]) -> dict[str, Quadratures]:
+            return {name: Quadratures(**parts) for name, parts in fields.items()}
+
+        def pair(name: str) -> tuple[Array, Array] | None:
+            return (arrays[name]["0"], arrays[name]["1"]) if name in arrays else None
+
+        return cls(
+            Moments(**quadratures(arrays["moments"])),
+            Level(**arrays["level"]) if "level" in arrays else None,
+            pair("borrowed"),
+            pair("condition"),
+            Calibration(**quadratures(arrays["calibration"])) if "calibration" in arrays else None,
+        )
+
+
+def _nested(tree: Any) -> Any:
+    """Named tuples and tuples as dictionaries, without what is None."""
+    if not isinstance(tree, tuple):
+        return np.asarray(tree)
+    names = getattr(tree, "_fields", tuple(map(str, range(len(tree)))))
+    return {name: _nested(part) for name, part in zip(names, tree, strict=True) if part is not None}
+
+
+def fit(mode: str, windows: Any, condition: Any = None) -> tuple[LevelCoding, Fitted]:
+    """Fits level statistics, spectral moments and the conditions' scale to training examples.
+
+    Args:
+      mode: of the level statistics.
+      windows: ``(N, L, C)``.
+      condition: ``(N, E)``, or None.
+    """
+    windows = jnp.asarray(windows)
+    coding = level_coding.fit(mode, windows)
+    spectra = jax.jit(jax.vmap(coding.encode))(windows)
+    borrowed = jax.vmap(coding.real)(windows[_donors(len(windows))]) if mode == "oracle" else None
+    scale = None
+    if condition is not None:
+        condition = jnp.asarray(condition)
+        scale = (condition.mean(0), jnp.maximum(condition.std(), 1e-6))
+    return coding, Fitted(wiener.fit(spectra), coding.level, borrowed, scale)
+
+
+def prepare(
+    settings: SpectralSettings, windows: np.ndarray, condition: np.ndarray | None
+) -> Arrays:
+    """Fits what the settings need; see :class:`pacodi_jax.models.protocol.Family`."""
+    return fit(settings.diffusion.statistics, windows, condition)[1].to_arrays()
+
+
+def _donors(count: int) -> np.ndarray:
+    """At most ``_BORROWED`` of ``count`` rows: all of them, or evenly spread over the whole."""
+    kept = min(count, _BORROWED)
+    return np.arange(kept) * count // kept

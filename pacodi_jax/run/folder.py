@@ -1,0 +1,134 @@
+"""The folder of a run: what its files are called, and how a model is loaded from it."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from pacodi_jax import checkpoint, files, settings
+from pacodi_jax.data import Recipe
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.models import Batch
+from pacodi_jax.run import parts
+from pacodi_jax.run.trained import Trained
+from pacodi_jax.settings import Config, TrainSettings
+
+#: The model itself; all other files of a run are for reading, or to resume it.
+MODEL = "model.pacodi"
+SETTINGS, RECIPE, FACTS, CARD = "config.json", "recipe.json", "model.json", "model.md"
+#: Where version 0.1 kept the weights.
+OLD_MODEL = "model.safetensors"
+
+
+def load(path: str | os.PathLike[str]) -> Trained:
+    """Loads a trained model from its file or from the folder of its run; no data are needed.
+
+    Raises:
+      PacodiError: if there is no finished model, or if it was damaged or edited.
+    """
+    place = Path(path).expanduser()
+    if place.is_dir():
+        return _from_folder(place)
+    if not place.exists():
+        raise PacodiError(f"{place} is not there; give a model file or the folder of a run.")
+    return Trained.open(place)
+
+
+def _from_folder(folder: Path) -> Trained:
+    if (folder / MODEL).is_file():
+        found = Trained.open(folder / MODEL)
+        _refuse_edited(folder, found)
+        return found
+    if (folder / OLD_MODEL).is_file():
+        return _from_old_folder(folder)
+    raise PacodiError(
+        f"{folder} is not a trained run: {MODEL} is not there. Train first: pacodi train … "
+        f"--out={folder}, or python -m pacodi_jax.main --config=… --workdir={folder} --mode=train"
+    )
+
+
+def _refuse_edited(folder: Path, found: Trained) -> None:
+    """Refuses a folder whose readable files say something else than the sealed model."""
+    told = folder / SETTINGS
+    if told.is_file():
+        difference = settings.first_difference(found.config, settings.read(told))
+        if difference is not None:
+            name, sealed, edited = difference
+            raise PacodiError(
+                f"{told} says {name}={edited!r}, but the sealed model has {sealed!r}. Undo the "
+                f"change, or load {folder / MODEL} by itself."
+            )
+    told = folder / RECIPE
+    if told.is_file() and _read_recipe(told).to_json() != found.recipe.to_json():
+        raise PacodiError(
+            f"{told} is not the recipe of the sealed model. Undo the change, or load "
+            f"{folder / MODEL} by itself."
+        )
+
+
+def _read_recipe(path: Path) -> Recipe:
+    try:
+        return Recipe.from_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise PacodiError(f"{path} cannot be read: {error}") from error
+
+
+def _from_old_folder(folder: Path) -> Trained:
+    """A run of version 0.1, whose settings and recipe are not under the seal of its weights."""
+    missing = [name for name in (SETTINGS, RECIPE) if not (folder / name).is_file()]
+    if missing:
+        raise PacodiError(f"{folder} is not a trained run: {', '.join(missing)} is not there.")
+    config = settings.read(folder / SETTINGS)
+    stored = checkpoint.load(folder / OLD_MODEL)
+    facts = dict(stored.header)
+    calibration = facts.pop("calibration", None)
+    if calibration is not None:  # samples are calibrated for the way they were drawn then
+        chosen = {f"sample.{name}": value for name, value in calibration["sampler"].items()}
+        config = config.changed(chosen)
+    recipe = _read_recipe(folder / RECIPE)
+    found = Trained(config, recipe, facts, stored.arrays["fitted"], stored.arrays["params"])
+    _require_weights(folder, found)
+    return found
+
+
+def _require_weights(folder: Path, found: Trained) -> None:
+    """Refuses weights that do not fit the settings beside them."""
+    shape = found.shape
+    generator = parts.build_generator(found.config, shape, found.arrays, _no_optimiser)
+    windows = jax.ShapeDtypeStruct((1, shape.length, shape.channels), jnp.float32)
+    width = shape.condition_width
+    condition = jax.ShapeDtypeStruct((1, width), jnp.float32) if width else None
+    slot = jax.ShapeDtypeStruct((1,), jnp.int32)
+    state = jax.eval_shape(generator.init, jax.random.key(0), Batch(windows, slot, condition))
+    template = generator.weights(state)
+    sealed = checkpoint.seal(checkpoint.flatten(found.weights), {})
+    checkpoint.require_same_shapes(template, sealed, str(folder / OLD_MODEL))
+
+
+def _no_optimiser(settings: TrainSettings) -> optax.GradientTransformationExtraArgs:
+    """For shapes only."""
+    return optax.with_extra_args_support(optax.identity())
+
+
+def write(folder: Path, model: Trained) -> Path:
+    """Writes the sealed model, and what people read of it."""
+    facts = model.facts
+    files.write_text(folder / FACTS, json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
+    files.write_text(folder / CARD, _markdown(facts))
+    files.write_text(folder / RECIPE, model.recipe.to_json())  # version 0.1 wrote less
+    return model.save(folder / MODEL)
+
+
+def describe(folder: Path, config: Config, recipe: Recipe) -> None:
+    """Writes the settings and the recipe of a run that begins."""
+    files.write_text(folder / SETTINGS, config.to_json())
+    files.write_text(folder / RECIPE, recipe.to_json())
+
+
+def _markdown(facts: dict[str, Any]) -> str:
+    rows = [f"| {key} | {json.dumps(value, ensure_ascii=False)} |" for key, value in facts.items()]
+    return "\n".join(["# Model card", "", "| what | value |", "|---|---|", *rows, ""])

@@ -1,0 +1,220 @@
+"""Presets: valid with every argument, trained with every argument, found from anywhere."""
+
+import ast
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+from ml_collections import ConfigDict
+
+from pacodi_jax.configs import common, loader, presets
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.settings import Config
+from pacodi_jax.train.from_config import train
+
+ROOT = Path(__file__).parents[2]
+NAMES = loader.names()
+ARGUMENTS = [
+    "",
+    "length=64",
+    "variant=ddpm",
+    "model=temporal",
+    "model=monolithic",
+    "size=tiny",
+    "size=large",
+    "preset=paper",
+    "preset=paper,variant=ddpm",
+    "preset=paper,model=temporal",
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick_compiles():
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)
+
+
+def _config(name: str, arguments: str = "") -> Config:
+    return Config.make(loader.load(f"{name}:{arguments}").to_dict())
+
+
+def test_the_presets_are_those_of_the_card():
+    assert {"etth1", "stocks", "sines", "air", "table", "text"} <= set(NAMES)
+    assert sorted(path.stem for path in (ROOT / "configs").glob("*.py")) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("arguments", ARGUMENTS)
+def test_every_preset_is_valid_and_survives_json(name, arguments, tmp_path):
+    config = _config(name, arguments)
+    assert Config.make(config.to_dict()) == config
+    assert config.data.length == (64 if "length" in arguments else 24)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_preset_opens_with_its_command_and_the_clone_re_exports_it(name):
+    head = ast.get_docstring(ast.parse((ROOT / f"pacodi_jax/configs/{name}.py").read_text()))
+    assert f"python -m pacodi_jax.main --config=configs/{name}.py" in head
+    assert "Two CPU cores:" in head
+    assert "Scores" in head
+    here = loader.load(str(ROOT / f"configs/{name}.py:length=12"))
+    assert here.to_dict() == loader.load(f"{name}:length=12").to_dict()
+
+
+SHRUNK = {
+    "data.length": 8,
+    "data.fractions": (0.8, 0.2, 0.0),
+    "model.width": 16,
+    "model.depth": 1,
+    "model.heads": 2,
+    "train.steps": 8,
+    "train.batch": 8,
+    "train.calibration": 0,
+    "train.chunk": 4,
+}
+
+
+def _table(channels: int = 1) -> np.ndarray:
+    steps = np.arange(300)[:, None] / (5 + np.arange(channels))
+    return np.sin(steps) + 0.1 * np.random.default_rng(0).normal(size=(300, channels))
+
+
+def _trains(config: Config) -> None:
+    """No step is skipped, weights move, and the loss is finite."""
+    columns = config.data.channels or ("a", "b")
+    frame = dict(zip(columns, _table(len(columns)).T, strict=True))
+    import pandas as pd
+
+    plain = {"data.source": "table", "text.width": 64} | SHRUNK
+    if config.text.encoder == "precomputed":
+        plain |= {"text.encoder": "hashed", "data.channels": ("a",)}
+        frame = {"a": _table()[:, 0]}
+    outcome = train(config.changed(plain), table=pd.DataFrame(frame))
+    state = outcome.run.state
+    assert int(state.skipped) == 0
+    assert int(state.step) == 8
+    moved = [
+        np.abs(p - e).max()
+        for p, e in zip(*map(jax.tree.leaves, (state.params, state.ema)), strict=True)
+    ]
+    assert max(moved) > 0
+    assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(state.params))
+    assert np.isfinite(outcome.model.draw(2, steps=2).values).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_preset_trains(name):
+    _trains(_config(name))
+
+
+@pytest.mark.parametrize("arguments", [a for a in ARGUMENTS if a and not a.startswith("size")])
+def test_every_argument_trains(arguments):
+    _trains(_config("sines", arguments))
+
+
+def test_the_papers_recipe_lowers_its_loss_and_resumes_bit_for_bit(tmp_path):
+    """Accumulated gradients behind a plateau: both lose a naive chain."""
+    config = _config("sines", "preset=paper").changed(
+        SHRUNK
+        | {"train.steps": 40, "train.warmup": 2, "train.log_every": 10, "data.source": "table"}
+    )
+    whole = train(config, tmp_path / "whole", table=_table(2))
+    losses = [
+        ast.literal_eval(line.replace("null", "None"))
+        for line in (tmp_path / "whole/metrics.jsonl").read_text().splitlines()
+    ]
+    values = [line["loss"] for line in losses if "loss" in line]
+    assert values[-1] < values[0]
+    train(config.changed({"train.steps": 13}), tmp_path / "parts", table=_table(2))
+    parts = train(config, tmp_path / "parts", table=_table(2))
+    assert parts.run.first == 13
+    for first, second in zip(
+        *map(jax.tree.leaves, (whole.run.state, parts.run.state)), strict=True
+    ):
+        np.testing.assert_array_equal(first, second)
+
+
+def test_the_paper_preset_is_the_papers_model():
+    sde, ddpm = (common.get_config(f"preset=paper,variant={v}") for v in ("sde", "ddpm"))
+    for config in (sde, ddpm):
+        assert config.diffusion.parameterisation == config.diffusion.loss == "noise"
+        assert config.model.interaction == "paper"
+        assert config.sample.steps == 500
+        assert config.diffusion.statistics == "oracle"
+        assert Config.make(config.to_dict()).train.warmup_updates == 500
+    assert (sde.diffusion.schedule, sde.sample.solver) == ("vp", "euler_maruyama")
+    assert (ddpm.diffusion.schedule, ddpm.sample.solver) == ("cosine", "ancestral")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("lenght=64", "Did you mean 'length'?"),
+        ("length", "accepted: length="),
+        ("length=0", "whole number from 1"),
+        ("length=2.5", "whole number from 1"),
+        ("variant=sdee", "Did you mean 'sde'?"),
+        ("size=huge", "accepted: base, large, small, tiny"),
+    ],
+)
+def test_a_wrong_argument_is_named(arguments, message):
+    with pytest.raises(PacodiError, match="config argument") as error:
+        common.get_config(arguments)
+    assert message in str(error.value)
+
+
+def test_what_is_better_on_a_data_set_gives_way_to_the_paper_and_must_exist():
+    assert _config("air").train.calibration > 0
+    assert _config("air").family.diffusion.statistics == "generated"
+    assert _config("air", "model=temporal").family.diffusion.statistics == "none"
+    paper = _config("air", "preset=paper")
+    assert (paper.train.calibration, paper.family.diffusion.statistics) == (0, "oracle")
+    assert _config("etth1").train.calibration > 0
+    assert _config("etth1", "preset=paper").train.calibration == 0
+    with pytest.raises(KeyError, match="calibraton"):
+        common.get_config(better={"train.calibraton": 5})
+
+
+def test_a_preset_is_found_by_file_by_name_and_outside_a_clone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    packaged = loader.load("configs/sines.py:length=12").to_dict()
+    assert packaged == loader.load("sines:length=12").to_dict()
+    own = tmp_path / "my own:config.py"
+    own.write_text(
+        "from pacodi_jax.configs import common\n"
+        "def get_config(arguments=''):\n"
+        "    return common.get_config(arguments, source='sines')\n"
+    )
+    assert loader.load(f"{own}:length=12").to_dict() == packaged
+    assert isinstance(loader.load(str(own)), ConfigDict)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "there is no config"),
+        ("x = 1\n", "has no function get_config"),
+        ("def get_config():\n    return {}\n", "returned dict, no ConfigDict"),
+    ],
+)
+def test_a_file_that_is_no_config_is_named(tmp_path, text, message):
+    path = tmp_path / "own.py"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(PacodiError, match=message):
+        loader.load(str(path))
+    with pytest.raises(PacodiError, match="Did you mean 'sines'"):
+        loader.load("configs/sine.py")
+
+
+def test_a_source_is_a_preset_or_a_file(tmp_path):
+    table = tmp_path / "mine.csv"
+    table.write_text("a\n1\n")
+    found = presets.config_of(str(table), {"size": "tiny", "model": None})
+    assert (found.data.source, found.data.path) == ("table", str(table))
+    assert found.family.model.width == 32
+    assert presets.config_of("air", {}).data.source == "air"
+    with pytest.raises(PacodiError, match=r"no file 'etth'.* Did you mean 'etth1'"):
+        presets.config_of("etth", {})

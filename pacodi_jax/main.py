@@ -1,6 +1,6 @@
 """``python -m pacodi_jax.main``: trains, samples and scores what a config asks for."""
 
-from pacodi_jax.cli.main import command
+from pacodi_jax.cli import start
 
 if __name__ == "__main__":
-    command()
+    start.run("pacodi_jax.cli.main")

@@ -1,120 +1,71 @@
-"""``python -m pacodi_jax.data describe``: look at a data set before training on it.
+"""``pacodi describe``: looks at a table before training on it.
 
-python -m pacodi_jax.data describe --source=table --path=my.csv --time=date --length=48
-python -m pacodi_jax.data describe --config=configs/etth1.py --config.data.length=48
+``python -m pacodi_jax.data describe --source=table --path=mine.csv`` is the same command.
 """
 
-import inspect
+import argparse
+import dataclasses
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from pathlib import Path
 
-from absl import flags
-from ml_collections import config_flags
-
-from pacodi_jax import data
-from pacodi_jax.cli.flags import flag_mistake
-from pacodi_jax.data import describe
-from pacodi_jax.errors import PacodiError, choose
-
-_TEXTS = {
-    "source": "A name of the catalogue, sines, or table.",
-    "path": "The user's file, or a folder that holds the catalogue's.",
-    "protocol": "honest or paper.",
-    "split": "auto, time or series.",
-    "scaling": "min_max, standard, robust, quantile or none.",
-    "time_format": "How text stamps are written.",
-    "id": "The column that tells series apart.",
-    "text": "A column of captions.",
-}
-_LISTS = {
-    "time": "The time column, or a date and a time column.",
-    "channels": "The columns to model.",
-    "static": "Columns that hold still within a window.",
-    "fractions": "Of train, validation and held-out.",
-}
-_WHOLE = {
-    "length": "Steps a window.",
-    "stride": "Rows from one window to the next.",
-    "max_gap": "The longest run of missing rows that is interpolated.",
-    "seed": "Of generated sources and of a split over series.",
-}
+from pacodi_jax.cli.options import Parser, guarded
+from pacodi_jax.errors import choose
 
 
-def _flags() -> flags.FlagValues:
-    values = flags.FlagValues()
-    config_flags.DEFINE_config_file(
-        "config", None, "A training config: its data section is described.", flag_values=values
+def _parse(argv: Sequence[str], prog: str) -> argparse.Namespace:
+    from pacodi_jax.data import DataSettings
+
+    parser = Parser(
+        prog,
+        "Says what a table holds, how it would be cut and scaled, and draws a picture of it.",
+        f"{prog} mine.csv --time=date --length=48",
     )
-    for name, help in _TEXTS.items():
-        flags.DEFINE_string(name, None, help, flag_values=values)
-    for name, help in _LISTS.items():
-        flags.DEFINE_list(name, None, help, flag_values=values)
-    for name, help in _WHOLE.items():
-        flags.DEFINE_integer(name, None, help, flag_values=values)
-    flags.DEFINE_float("missing", None, "A number that means 'no value'.", flag_values=values)
-    flags.DEFINE_string("png", "describe.png", "Where the picture goes.", flag_values=values)
-    return values
+    parser.add_argument("table", nargs="?", help="a file, or a preset such as etth1")
+    for field in dataclasses.fields(DataSettings):
+        parser.add_argument(f"--{field.name}", metavar="…", help=_first(field.metadata["text"]))
+    parser.add_argument("--seed", metavar="…", help="of generated sources and splits over series")
+    parser.add_argument("--png", type=Path, default=Path("describe.png"), help="the picture")
+    return parser.parse_args(argv)
 
 
-def _parse(values: flags.FlagValues, argv: Sequence[str]) -> None:
-    """Reads the flags and the config; a config is code, and what it raises is a mistake in it."""
-    try:
-        rest = values(list(argv))
-        if values.config is not None:
-            values.config.to_dict()  # a file that could not be read shows only when it is used
-    except Exception as error:
-        raise PacodiError(flag_mistake(error)) from error
-    choose("command", rest[1] if len(rest) > 1 else "", {"describe": None})
-    if len(rest) > 2:
-        raise PacodiError(f"unexpected argument {rest[2]!r}; every option begins with --")
+def _first(text: str) -> str:
+    """The first clause of a help text, so that the help fits a screen."""
+    return text.partition(";")[0].partition(" (")[0].replace("%", "%%")
 
 
-def _options(values: flags.FlagValues) -> dict[str, Any]:
-    """The arguments of ``load``: from the config if there is one, then from single flags."""
-    names = set(inspect.signature(data.load).parameters)
-    options: dict[str, Any] = {}
-    if values.config is not None:
-        if "data" not in values.config:
-            raise PacodiError("the config has no data section")
-        section = values.config.data.to_dict()
-        options |= {k: v for k, v in section.items() if k in names and v not in (None, "", ())}
-        if "seed" in values.config:
-            options["seed"] = values.config.seed  # as training does
-    given = {name: values[name].value for name in names & set(values)}
-    options |= {name: value for name, value in given.items() if value is not None}
-    for name in ("source", "length"):
-        if name not in options:
-            raise PacodiError(f"--{name} is missing: give it, or a --config that has it")
-    if "fractions" in options:
-        options["fractions"] = _numbers(options["fractions"])
-    return options
+def _run(argv: Sequence[str], prog: str) -> None:
+    from pacodi_jax.cli import overrides
+    from pacodi_jax.configs import presets
+    from pacodi_jax.data import DataSettings, describe
+    from pacodi_jax.run import parts
+    from pacodi_jax.settings import Config
+
+    spec, texts, rest = overrides.split(argv)
+    options = _parse(rest, prog)
+    names = [field.name for field in dataclasses.fields(DataSettings)]
+    given = {f"data.{name}": getattr(options, name) for name in names} | {"seed": options.seed}
+    texts |= {name: text for name, text in given.items() if text is not None}
+    if spec is not None:
+        config = overrides.make(spec, texts)
+    elif options.table is not None:
+        config = presets.config_of(options.table, {}).parsed(texts)
+    else:
+        config = Config.default().parsed(texts)
+    found = parts.load_windows(config)
+    picture = describe.picture(found, options.png)
+    print(f"{describe.text(found)}\n\npicture     {picture}")
 
 
-def _numbers(cells: Sequence[Any]) -> list[float]:
-    try:
-        return [float(cell) for cell in cells]
-    except ValueError as error:
-        raise PacodiError(f"fractions={','.join(map(str, cells))}: {error}") from error
+def main(argv: Sequence[str], prog: str = "pacodi describe") -> int:
+    """Runs the command; returns its exit code."""
+    return guarded(lambda: _run(argv, prog))
 
 
-def main(argv: Sequence[str]) -> int:
-    """Runs the command; returns its exit code: 0, or 2 for a mistake in what was given."""
-    values = _flags()
-    try:
-        if "--help" in argv or "-h" in argv:
-            print(f"{__doc__}\n{values.main_module_help() or values.get_help()}")
-            return 0
-        _parse(values, argv)
-        found = data.load(**_options(values))
-        picture = describe.picture(found, values.png)
-        print(f"{describe.text(found)}\n\npicture     {picture}")
-    except (PacodiError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
-def command() -> NoReturn:
-    """The command with its arguments read from ``sys.argv``."""
-    sys.exit(main(sys.argv))
+def command() -> int:
+    """``python -m pacodi_jax.data describe`` with its arguments read from ``sys.argv``."""
+    word, *rest = sys.argv[1:] or [""]
+    if word in ("-h", "--help"):
+        return main([word], "python -m pacodi_jax.data describe")
+    code = guarded(lambda: choose("command", word, {"describe": 0}))
+    return code or main(rest, "python -m pacodi_jax.data describe")

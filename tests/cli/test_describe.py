@@ -4,7 +4,6 @@ import subprocess
 import sys
 
 import numpy as np
-import pytest
 
 from pacodi_jax import data
 from pacodi_jax.cli.describe import main
@@ -12,7 +11,7 @@ from tests.data import tables
 
 
 def _describe(capsys, *arguments):
-    assert main(["data", "describe", *arguments]) == 0
+    assert main(arguments) == 0
     return capsys.readouterr().out
 
 
@@ -58,22 +57,20 @@ def test_gaps_are_reported(tmp_path, capsys):
     assert "Europe/Berlin" in text
 
 
-@pytest.mark.filterwarnings("ignore:the load_module")  # ml_collections calls it
-def test_a_config_is_described_and_flags_override_it(tmp_path, capsys, monkeypatch):
+def test_a_config_is_described_and_flags_override_it(tmp_path, capsys):
     config = tmp_path / "c.py"
     config.write_text(
         "from ml_collections import ConfigDict\n"
         "def get_config():\n"
-        "  data = dict(source='sines', length=8, batch=3, path='')\n"
+        "  data = dict(source='sines', length=8, path='')\n"
         "  return ConfigDict(dict(data=data, seed=7))\n"
     )
     png = f"--png={tmp_path / 'd.png'}"
     text = _describe(capsys, f"--config={config}", png)
     assert "each 8 steps" in text
-    assert data.load("sines", length=8, seed=7).fingerprint in text
+    assert data.load(data.DataSettings(source="sines", length=8), seed=7).fingerprint in text
     assert "each 12 steps" in _describe(capsys, f"--config={config}", "--length=12", png)
     override = "--config.data.length=10"
-    monkeypatch.setattr(sys, "argv", ["data", f"--config={config}", override])
     assert "each 10 steps" in _describe(capsys, f"--config={config}", override, png)
 
 
@@ -83,5 +80,5 @@ def test_the_command_prints_no_traceback(tmp_path):
         capture_output=True, text=True, cwd=tmp_path, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 2
-    assert done.stderr.startswith("error: source='etth9' is unknown")
+    assert done.stderr.startswith("error: data.source='etth9' is unknown")
     assert done.stdout == ""

@@ -1,0 +1,58 @@
+"""``pacodi sample``: draws windows from a trained model."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pacodi_jax.cli.options import Parser, add_settings, guarded, parse_settings
+from pacodi_jax.errors import PacodiError
+
+if TYPE_CHECKING:
+    from pacodi_jax.run.trained import Trained
+
+
+def _parse(argv: Sequence[str], prog: str) -> argparse.Namespace:
+    parser = Parser(
+        prog,
+        "Draws windows in the user's columns, types and units; a table, an array and a picture.",
+        f"{prog} runs/mine -n 1000 --static grade=high --set sample.steps=50",
+    )
+    parser.add_argument("run", type=Path, help="folder of a run, or a .pacodi file")
+    parser.add_argument("-n", "--samples", type=int, help="windows to draw (1000)")
+    parser.add_argument("--static", help="column=value,column=value; the others as in train")
+    parser.add_argument("--text", help="draw windows that this text describes")
+    parser.add_argument("--seed", type=int, help="of the draw (the run's)")
+    parser.add_argument("--out", type=Path, help="folder of the samples (RUN/samples)")
+    add_settings(parser)
+    return parser.parse_args(argv)
+
+
+def how_of(trained: "Trained", pairs: Sequence[str]) -> dict[str, Any]:
+    """The settings of the ``sample`` section in ``--set``; others cannot change any more."""
+    how = {}
+    for name, text in parse_settings(pairs).items():
+        section, _, key = name.partition(".")
+        if section != "sample":
+            raise PacodiError(f"--set {name}: the model is trained; only sample.* can change.")
+        how[key] = trained.config.sample.parse(key, text)
+    return how
+
+
+def _run(argv: Sequence[str], prog: str) -> None:
+    options = _parse(argv, prog)
+    from pacodi_jax.cli import work
+    from pacodi_jax.cli.memory import reuse_memory
+    from pacodi_jax.run import folder
+
+    work.cache_programs()
+    reuse_memory()
+    trained = folder.load(options.run)
+    wish = work.Wish(options.samples, options.seed, options.text, options.static)
+    beside = options.run if options.run.is_dir() else options.run.parent
+    work.sample(trained, options.out or beside / "samples", wish, how_of(trained, options.set))
+
+
+def main(argv: Sequence[str], prog: str = "pacodi sample") -> int:
+    """Runs the command; returns its exit code."""
+    return guarded(lambda: _run(argv, prog))

@@ -1,0 +1,39 @@
+"""How every command begins and ends: Ctrl-C and a closed pipe are no tracebacks.
+
+It imports next to nothing, so that Ctrl-C is answered while the rest is being imported.
+"""
+
+import importlib
+import os
+import signal
+import sys
+from types import FrameType
+
+
+def run(module: str) -> None:
+    """Runs ``command()`` of a module, ends with its exit code."""
+    _answer_interrupts(_leave)
+    command = importlib.import_module(module).command
+    _answer_interrupts(signal.default_int_handler)
+    try:
+        code = command()
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        print("error: interrupted", file=sys.stderr)
+        code = 130
+    except BrokenPipeError:  # the reader has seen enough, as in ``| head``
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code)
+
+
+def _answer_interrupts(handler: object) -> None:
+    """Sets what Ctrl-C does, unless the process was started to ignore it."""
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, handler)  # type: ignore[arg-type]
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    """Ends the process at once: some modules swallow KeyboardInterrupt while they are imported."""
+    os.write(2, b"error: interrupted\n")
+    os._exit(130)

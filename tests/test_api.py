@@ -1,0 +1,270 @@
+"""The front door: what a user of the library types, and what comes back."""
+
+import inspect
+import subprocess
+import sys
+import threading
+
+import jax
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+
+import pacodi_jax as pj
+from pacodi_jax.run import export
+
+QUICK = {"train.steps": 6, "train.batch": 8, "sample.steps": 3}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick_compiles():
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)
+
+
+def shops(backend: str = "pandas"):
+    """Four shops with a grade, whole-numbered sales and a load, hourly."""
+    rng = np.random.default_rng(0)
+    parts = []
+    for number in range(4):
+        when = pd.date_range("2024-03-01", periods=240, freq="h")
+        wave = np.sin(2 * np.pi * np.arange(240) / 24)
+        parts.append(
+            pd.DataFrame(
+                {
+                    "date": when,
+                    "shop": f"shop {number}",
+                    "sales": rng.poisson(20 + 5 * wave).astype("int32"),
+                    "load": (10 * number + wave + 0.1 * rng.normal(size=240)).astype("float32"),
+                    "grade": "high" if number % 2 else "low",
+                }
+            )
+        )
+    frame = pd.concat(parts, ignore_index=True)
+    return frame if backend == "pandas" else pl.from_pandas(frame)
+
+
+def estimator(**changes) -> pj.PaCoDi:
+    plain = {"length": 12, "time": "date", "id": "shop", "static": "grade", "size": "tiny"}
+    return pj.PaCoDi(**plain | {"settings": QUICK} | changes)
+
+
+@pytest.fixture(scope="module")
+def fitted() -> pj.PaCoDi:
+    return estimator().fit(shops(), progress=False)
+
+
+def test_samples_have_the_users_columns_order_types_and_units(fitted):
+    new = fitted.sample(5)
+    table = shops()
+    assert list(new) == ["window", *table]
+    assert len(new) == 5 * 12
+    assert new.dtypes[list(table)].equals(table.dtypes)
+    assert set(new["grade"]) <= {"low", "high"}
+    assert (new["window"].to_numpy() == np.repeat(np.arange(5), 12)).all()
+
+
+def test_polars_goes_in_and_comes_back():
+    table = shops("polars")
+    new = estimator().fit(table, progress=False).sample(2)
+    assert isinstance(new, pl.DataFrame)
+    assert new.schema == {"window": pl.Int64, **table.schema}
+
+
+def test_arrays_files_and_names_go_in(tmp_path):
+    rng = np.random.default_rng(0)
+    plain = {"time": (), "id": "", "static": ()}
+    for data in (
+        np.cumsum(rng.normal(size=(200, 2)), axis=0),
+        rng.normal(size=(50, 12, 2)).cumsum(axis=1),
+    ):
+        model = estimator(**plain).fit(data, progress=False)
+        assert model.sample(3, output="numpy").shape == (3, 12, 2)
+    shops().to_csv(tmp_path / "mine.csv", index=False)
+    file, memory = (estimator().fit(d, progress=False) for d in (tmp_path / "mine.csv", shops()))
+    assert file.trained_.facts["channels"] == memory.trained_.facts["channels"]
+    assert file.sample(1, output="numpy").shape == (1, 12, 2)
+
+
+def test_an_array_holds_the_values_of_the_frame(fitted):
+    array, frame = fitted.sample(4, output="numpy"), fitted.sample(4)
+    assert array.shape == (4, 12, 2)
+    np.testing.assert_array_equal(array.reshape(-1, 2), frame[["sales", "load"]].to_numpy(float))
+    assert (array[..., 0] == np.rint(array[..., 0])).all()
+
+
+def test_window_i_depends_on_seed_and_i_alone(fitted):
+    few, many = fitted.sample(3, seed=7), fitted.sample(6, seed=7)
+    pd.testing.assert_frame_equal(few, many.head(36), rtol=1e-4)
+    assert not fitted.sample(3, seed=8)["load"].equals(few["load"])
+
+
+def test_unasked_columns_are_drawn_as_in_train_and_partial_ones_completed():
+    table = shops().assign(zone=lambda t: np.where(t["grade"] == "high", "north", "south"))
+    model = estimator(static=["grade", "zone"]).fit(table, progress=False)
+    free = model.sample(60).groupby("window")[["grade", "zone"]].first()
+    assert set(map(tuple, free.to_numpy())) == {("high", "north"), ("low", "south")}
+    partial = model.sample(20, static={"grade": "high"})
+    assert set(partial["grade"]) == {"high"}
+    assert set(partial["zone"]) == {"north"}
+
+
+def test_sampling_choices_are_arguments(fitted):
+    plain = fitted.sample(3, output="numpy")
+    other = fitted.sample(3, output="numpy", static={"grade": "high"}, guidance=2, steps=5)
+    assert np.abs(plain - other).max() > 0
+    with pytest.raises(pj.PacodiError, match="Did you mean 'guidance'"):
+        fitted.sample(3, guidnce=2)
+
+
+def test_a_saved_model_draws_the_same_and_needs_no_data(fitted, tmp_path):
+    path = fitted.save(tmp_path / "load.pacodi")
+    again = pj.load(path)
+    pd.testing.assert_frame_equal(again.sample(3), fitted.sample(3))
+    assert b"pickle" not in path.read_bytes()
+    with pytest.raises(pj.PacodiError, match="does not hold its training data; give real="):
+        again.score()
+    with pytest.raises(pj.PacodiError, match="is a folder; name a file"):
+        fitted.save(tmp_path)
+
+
+def test_a_folder_resumes_and_loads(tmp_path):
+    model = estimator().fit(shops(), workdir=tmp_path / "run", progress=False)
+    longer = estimator(settings=QUICK | {"train.steps": 9})
+    longer.fit(shops(), workdir=tmp_path / "run", progress=False)
+    assert longer.history_ == {"steps": 9, "skipped": 0}
+    assert pj.load(tmp_path / "run").trained_.facts["steps"] == 9
+    assert model.history_["steps"] == 6
+
+
+def test_the_verdict_prints_and_writes(fitted, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    later = shops().assign(date=lambda t: t["date"] + pd.Timedelta("30D"))
+    monkeypatch.setattr("pacodi_jax.run.score.Budget", _small_budget)
+    verdict = fitted.score(held_out=later, windows=40, seeds=1, progress=False)
+    assert "discriminative" in str(verdict).lower()
+    assert {"train", "held_out"} <= set(verdict.frame.iloc[:, 1]) | set(verdict.frame["split"])
+    assert verdict.to_html(tmp_path / "report.html").read_text().startswith("<!")
+
+
+def _small_budget():
+    from pacodi_jax.metrics.registry import Budget
+
+    return Budget(encoder_steps=4, discriminative_steps=4, predictive_steps=4, strong_steps=4)
+
+
+def test_an_exported_sampler_draws_what_the_model_draws(fitted, tmp_path):
+    path = fitted.export(tmp_path / "sampler.stablehlo", count=4)
+    drawn = export.load(path)(3)
+    own = fitted.sample(4, seed=fitted.seed, output="numpy")
+    assert drawn.shape == own.shape
+    same = export.load(path)(fitted.seed)
+    np.testing.assert_allclose(same[..., 1], own[..., 1], rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(same[..., 0], own[..., 0], atol=0.51)  # whole in the table
+    with pytest.raises(pj.PacodiError, match="platform 'gpu'; accepted: cpu, cuda, tpu"):
+        fitted.export(tmp_path / "x", platforms=("gpu",))
+
+
+def test_it_has_the_habits_of_scikit_learn(fitted):
+    fresh = clone(fitted)
+    assert fresh.get_params() == fitted.get_params()
+    assert "not fitted" in repr(fresh)
+    assert "trained on table: 6 steps" in repr(fitted)
+    assert repr(pj.PaCoDi()) == "PaCoDi() <not fitted>"
+    assert fresh.set_params(length=24).length == 24
+    with pytest.raises(pj.PacodiError, match="no argument 'lenght'"):
+        fresh.set_params(lenght=3)
+    with pytest.raises(pj.PacodiError, match=r"not fitted yet; call fit\(data\)"):
+        fresh.sample(3)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"settings": {"train.stesp": 3}}, "no setting 'train.stesp'. Did you mean 'train.steps'"),
+        ({"settings": {"train.steps": 0}}, "train.steps=0; accepted: 1, 2, 3"),
+        ({"model": "pacodo"}, "Did you mean 'pacodi'"),
+        ({"size": "huge"}, "accepted: base, large, small, tiny"),
+        ({"length": 1}, "data.length=1"),
+        ({"seed": -1}, "seed=-1"),
+        ({"time": "day"}, "'day'"),
+        ({"static": "colour"}, "'colour'"),
+    ],
+)
+def test_a_mistake_is_named_before_anything_is_trained(changes, message):
+    with pytest.raises(pj.PacodiError) as error:
+        estimator(**changes).fit(shops(), progress=False)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("request_", "message"),
+    [
+        ({"count": 0}, "count=0"),
+        ({"count": 2.5}, "count=2.5"),
+        ({"output": "polars"}, "output='polars'; accepted: 'frame', 'numpy'"),
+        ({"static": {"grade": "middling"}}, "was not in train"),
+        ({"static": {"colour": "red"}}, "'colour' is no static column"),
+        ({"text": "two peaks"}, "trained without texts"),
+        ({"text": "up", "static": {"grade": "high"}}, "use one of them"),
+    ],
+)
+def test_a_request_that_cannot_be_answered_is_named(fitted, request_, message):
+    with pytest.raises(pj.PacodiError) as error:
+        fitted.sample(**request_)
+    assert message in str(error.value)
+
+
+def test_what_is_not_there_is_named(tmp_path):
+    with pytest.raises(pj.PacodiError, match="is not there"):
+        pj.load(tmp_path / "nothing.pacodi")
+    with pytest.raises(pj.PacodiError, match="is not a trained run"):
+        pj.load(tmp_path)
+    with pytest.raises(pj.PacodiError, match=r"no file 'ett.csv', and no data set"):
+        pj.PaCoDi().fit("ett.csv")
+
+
+def test_it_works_in_a_thread_prints_nothing_and_leaves_no_file(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    drawn = []
+    thread = threading.Thread(
+        target=lambda: drawn.append(estimator().fit(shops(), progress=False).sample(2))
+    )
+    thread.start()
+    thread.join()
+    assert len(drawn[0]) == 24
+    said = capfd.readouterr()
+    assert (said.out, said.err) == ("", "")
+    assert not list(tmp_path.iterdir())
+
+
+def test_every_argument_is_typed_and_documented():
+    for thing in (pj.PaCoDi, pj.load, pj.judge, *_methods(pj.PaCoDi)):
+        made = thing.__init__ if inspect.isclass(thing) else thing
+        names = [n for n in inspect.signature(made).parameters if n not in ("self", "how", "deep")]
+        text = inspect.getdoc(thing)
+        for name in names:
+            assert (
+                inspect.signature(made).parameters[name].annotation is not inspect.Parameter.empty
+            )
+            assert f"{name}:" in text or name == "path" or name == "params", f"{thing}: {name}"
+
+
+def _methods(kind):
+    return [f for n, f in inspect.getmembers(kind, inspect.isfunction) if not n.startswith("_")]
+
+
+LIGHT = """
+import sys, pacodi_jax
+heavy = {"jax", "pandas", "flax", "matplotlib"} & set(sys.modules)
+assert not heavy, heavy
+assert callable(pacodi_jax.judge)
+assert set(pacodi_jax.__all__) <= set(dir(pacodi_jax))
+"""
+
+
+def test_importing_is_light_and_everything_is_exported():
+    subprocess.run([sys.executable, "-c", LIGHT], check=True)

@@ -1,6 +1,9 @@
 """Names and numbers as the results page prints them."""
 
+from dataclasses import dataclass
 from typing import Any
+
+from pacodi_jax.metrics import Estimate, Panel
 
 SETS = {"etth1": "ETTh1", "stocks": "Stocks", "sines": "Sines", "air": "Air"}
 PAPER_SCORES = {
@@ -9,7 +12,28 @@ PAPER_SCORES = {
     "discriminative_v1": "Discriminative",
     "predictive_v1": "Predictive",
 }
-Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Result:
+    """One cell of the tables as ``docs/results`` keeps it: its scores, and facts of its run."""
+
+    name: str
+    panel: Panel
+
+    @property
+    def cell(self) -> dict[str, Any]:
+        """Data set, length, model, variant, protocol, budget and seed."""
+        return self.fact("cell")
+
+    @property
+    def steps(self) -> int:
+        """How long its model was trained."""
+        return self.fact("model")["steps"]
+
+    def fact(self, name: str) -> Any:
+        """One of the facts of its run."""
+        return self.panel.facts[name]
 
 
 def number(value: float) -> str:
@@ -17,9 +41,9 @@ def number(value: float) -> str:
     return f"{value:.3f}"
 
 
-def spread(found: dict[str, Any]) -> str:
+def spread(found: Estimate) -> str:
     """Mean ± half of the 95 % interval."""
-    return f"{number(found['value'])} ± {number((found['interval'][1] - found['interval'][0]) / 2)}"
+    return f"{number(found.value)} ± {number(found.half_width)}"
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:

@@ -11,7 +11,17 @@ import jax
 import matplotlib
 import pytest
 
+from pacodi_jax import files
+
 matplotlib.use("Agg")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kept_programs() -> None:
+    """Keeps compiled programs between runs of the tests: most of their time is compiling."""
+    if not os.environ.get("JAX_COMPILATION_CACHE_DIR"):
+        jax.config.update("jax_compilation_cache_dir", str(files.cache_folder("tests")))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
 
 
 @pytest.fixture

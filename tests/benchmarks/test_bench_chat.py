@@ -8,10 +8,11 @@ import pandas as pd
 import pytest
 
 from pacodi_jax.configs import text as text_config
+from pacodi_jax.errors import PacodiError
 from pacodi_jax.text import properties
-from pacodi_jax.train import config as configuration
+from pacodi_jax.text.chat import Answers, Failure
 from tests.text.conftest import Reply, waves
-from tests.text.runs import tiny
+from tests.text.runs import made, tiny
 
 WINDOWS = 12
 
@@ -26,11 +27,10 @@ def scripts(benchmark):
 def folder(tmp_path):
     """The settings of a run on one column of a table; nothing of it was trained."""
     pd.DataFrame({"value": 40 + 5 * waves(1, 400)[0]}).to_csv(tmp_path / "value.csv", index=False)
-    config = text_config.get_config("size=tiny").unlock()
-    config.data.update({"source": "table", "path": str(tmp_path / "value.csv")})
-    config.data.channels = ("value",)
+    source = {"data.source": "table", "data.path": str(tmp_path / "value.csv")}
+    config = made(text_config.get_config("size=tiny"), source | {"data.channels": ("value",)})
     (tmp_path / "run").mkdir()
-    (tmp_path / "run/config.json").write_text(configuration.to_json(tiny(config, 10)))
+    (tmp_path / "run/config.json").write_text(tiny(config, 10).to_json())
     return tmp_path / "run"
 
 
@@ -95,6 +95,37 @@ def test_answers_are_scored_beside_the_mean_window_on_what_was_answered(
     assert "status 400" in said
 
 
+def _asked(scripts, windows):
+    """An exam of windows ``(N, L)`` of which the scores need nothing else."""
+    mean = np.zeros((windows.shape[1], 1))
+    return scripts["exam"].Exam(windows[..., None], [""] * len(windows), None, mean, (-1.0, 1.0))
+
+
+def test_errors_are_those_of_usable_answers_only(scripts):
+    windows = np.array([[1.0, 2.5, -2.0], [9.0, 9.0, 9.0], [0.0, 0.0, 0.5]])
+    series = np.array([[1.0, 2.5, -3.0], [np.nan] * 3, [0.0, 0.0, 0.0]])
+    answers = Answers(series, (Failure(1, "2 values"),))
+    found = scripts["bench_chat"].score(_asked(scripts, windows), answers)
+    assert found["errors"]["mse"] == pytest.approx((1.0 + 0.25) / 6)
+    assert found["errors"]["wape"] == pytest.approx(1.5 / 6.0)
+    assert (found["answered"], found["asked"]) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        (Answers(np.zeros((2, 3)), ()), r"shape \(5, 3\), the answers \(2, 3\)"),
+        (
+            Answers(np.full((5, 3), np.nan), (Failure(0, "not JSON"),)),
+            "none of 5 replies was usable.*not JSON",
+        ),
+    ],
+)
+def test_answers_that_cannot_be_scored_are_refused(scripts, answers, said):
+    with pytest.raises(PacodiError, match=said):
+        scripts["bench_chat"].score(_asked(scripts, np.ones((5, 3))), answers)
+
+
 def test_the_model_is_told_the_usual_range_in_the_scale_of_the_windows(command, exam, loopback):
     loopback.answer = lambda *_: _said(np.zeros(exam.windows.shape[1]))
     assert command() == 0
@@ -156,14 +187,14 @@ def test_a_source_by_name_has_the_settings_of_the_text_config(scripts):
 
 
 def test_the_requests_of_controllability_are_checked_by_the_captioners_yardsticks(
-    scripts, windows, statistics
+    scripts, windows, yardsticks
 ):
     requests = scripts["controllability"].REQUESTS
-    line = np.linspace(-1, 1, 24) * 4 * statistics.unit
-    held = {name for name, request in requests.items() if request.holds(line, statistics)}
+    line = np.linspace(-1, 1, 24) * 4 * yardsticks.unit
+    held = {name for name, request in requests.items() if request.holds(line, yardsticks)}
     assert held >= {"up", "low volatility"}
     assert not held & {"down", "flat", "one peak", "two peaks", "high volatility"}
-    rates = scripts["controllability"].base_rates(windows[:, :, None], statistics)
-    trends = [properties.trend(window, statistics).direction for window in windows]
+    rates = scripts["controllability"].base_rates(windows[:, :, None], yardsticks)
+    trends = [properties.trend(window, yardsticks).direction for window in windows]
     assert rates["up"] == pytest.approx(trends.count("up") / len(windows))
     assert rates["up"] + rates["down"] + rates["flat"] == pytest.approx(1)

@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from pacodi_jax.train import config as configuration
+from pacodi_jax.cli import overrides
+from pacodi_jax.metrics import Estimate, Panel
 
 
 @pytest.fixture(scope="module")
@@ -15,17 +16,8 @@ def tables(benchmark):
 
 def settings(cell):
     """The cell's config, with its overrides applied as the command applies them."""
-    wanted = next(part for part in cell.command if part.startswith("--config="))
-    name, _, arguments = wanted.removeprefix("--config=configs/").partition(".py:")
-    config = importlib.import_module(f"pacodi_jax.configs.{name}").get_config(arguments)
-    for override in cell.command[cell.command.index("--mode=all") + 1 :]:
-        key, _, value = override.removeprefix("--config.").partition("=")
-        *path, last = key.split(".")
-        node = config
-        for part in path:
-            node = node[part]
-        node[last] = type(node[last])(value)
-    return config
+    spec, texts, _ = overrides.split(cell.command)
+    return overrides.make(spec, texts)
 
 
 def test_every_cell_has_a_name_of_its_own_and_valid_settings(tables):
@@ -33,10 +25,9 @@ def test_every_cell_has_a_name_of_its_own_and_valid_settings(tables):
     assert len({cell.name for cell in cells}) == len(cells)
     for cell in cells:
         config = settings(cell)
-        configuration.validate(config)
         assert config.data.length == cell.length
         assert config.seed == cell.seed
-        assert (config.diffusion.statistics == "oracle") == (cell.protocol == "paper")
+        assert (config.family.diffusion.statistics == "oracle") == (cell.protocol == "paper")
 
 
 def test_the_grid_holds_what_the_paper_compares(tables):
@@ -50,6 +41,29 @@ def test_the_grid_holds_what_the_paper_compares(tables):
         assert {(data, 64, kind, "sde", "honest") for kind in ("pacodi", "temporal")} <= short
 
 
+#: The settings of a record: what decided its numbers.
+METHOD = {
+    "seeds": [0],
+    "windows": 3000,
+    "encoder_steps": 600,
+    "discriminative_steps": 2000,
+    "predictive_steps": 5000,
+    "strong_steps": 500,
+    "encoder": "TS2Vec",
+    "correlational_windows": 1000,
+    "projections": 256,
+    "neighbours": 5,
+    "scale": "min-max",
+    "interval": "Student's t",
+}
+
+
+def made_result(tables, cell, value):
+    """The record as the page reads it."""
+    panel = Panel.from_record(made_record(tables, cell, value))
+    return importlib.import_module("results_format").Result(cell.name, panel)
+
+
 def made_record(tables, cell, value):
     """A record as ``run`` keeps it, every score at ``value`` between a floor and a ceiling."""
     page = importlib.import_module("results_page")
@@ -58,6 +72,8 @@ def made_record(tables, cell, value):
         {
             "name": name,
             "split": split,
+            "better": "lower",
+            "word": "close to real",
             "value": value,
             "interval": [value - 0.001, value + 0.001],
             "floor": part,
@@ -76,6 +92,8 @@ def made_record(tables, cell, value):
         "peak_megabytes": 900,
         "validation": 0.8,
         "model": {"steps": cell.steps},
+        "protocol": cell.protocol,
+        "settings": METHOD,
         "memorisation": {"synthetic": 0.1, "train_apart": 0.1, "held_out": 0.2, "ratio": 1.0},
         "scores": scores,
     }
@@ -121,31 +139,31 @@ def test_the_first_training_of_a_cell_is_read_first(tables, tmp_path):
         cell = tables.grid()[0]._replace(seed=seed)
         record = made_record(tables, cell, 0.1)
         (tmp_path / f"{cell.name}.json").write_text(json.dumps(record))
-    assert [record["cell"]["seed"] for record in page.read(tmp_path)] == [0, 1]
+    assert [result.cell["seed"] for result in page.read(tmp_path)] == [0, 1]
 
 
 def test_the_page_says_who_is_lower_and_whether_clearly(tables):
     page = importlib.import_module("results_page")
-    near, far = ({"value": v, "interval": [v - 0.01, v + 0.01]} for v in (0.02, 0.05))
-    between = {"value": 0.035, "interval": [0.025, 0.045]}
+    near, far = (Estimate(v, (v - 0.01, v + 0.01)) for v in (0.02, 0.05))
+    between = Estimate(0.035, (0.025, 0.045))
     assert page.verdict(near, far, "rival") == "clearly PaCoDi"
     assert page.verdict(far, near, "rival") == "clearly **rival**"
     assert page.verdict(between, near, "rival") == "**rival**"
     cells = [c for c in tables.grid() if c.length == 24 and c.model in ("pacodi", "temporal")]
-    records = [made_record(tables, c, 0.1 if c.model == "temporal" else 0.5) for c in cells]
-    told = page.against(records, "temporal", page.FIRST)
+    results = [made_result(tables, c, 0.1 if c.model == "temporal" else 0.5) for c in cells]
+    told = page.against(results, "temporal", page.FIRST)
     assert told.count("clearly **temporal DiT**") == 8
     assert told.count(" 8,000 and 11,200 steps |") == 4
     assert told.count("40,000 and 56,000 steps |") == 4
-    again = [made_record(tables, c._replace(seed=1), 0.3) for c in cells if c.data == "air"]
-    told = page.against(records + again, "temporal", page.FIRST)
+    again = [made_result(tables, c._replace(seed=1), 0.3) for c in cells if c.data == "air"]
+    told = page.against(results + again, "temporal", page.FIRST)
     both = "0.400 ± 1.271 (0.500, 0.300) | 0.200 ± 1.271 (0.100, 0.300) |"  # t of one freedom
     assert told.count(both) == 2
     assert told.count("clearly **temporal DiT**") == 6
-    for record in records:
-        if record["cell"]["model"] == "temporal":
-            record["learning_rate"] = 1.4e-3
-    assert page.against(records, "temporal", page.FIRST) == ""
+    for result in results:
+        if result.cell["model"] == "temporal":
+            result.panel.facts["learning_rate"] = 1.4e-3
+    assert page.against(results, "temporal", page.FIRST) == ""
 
 
 def test_few_steps_are_measured_against_the_long_baseline(benchmark):
@@ -192,3 +210,25 @@ def test_a_setting_counts_by_its_value_whether_a_command_names_it_or_not(
     assert cell.done
     cell.result.write_text(json.dumps({"command": silent, **cell.recorded, "calibration": 100}))
     assert not cell.done
+
+
+def test_a_run_is_kept_shortened_as_the_other_results_are(tables, tmp_path, monkeypatch):
+    cell = tables.grid()[0]
+    path = tables.RESULTS / f"{cell.name}.json"
+    known = json.loads(path.read_text())
+    full = {**known, "schema": 1, "verdict": ["It is."], "seconds": 3.0, "sampler": {"steps": 20}}
+    scores = tmp_path / cell.name / "scores" / "scores.json"
+    scores.parent.mkdir(parents=True)
+    told = {"title": "t", "about": "a", "group": "paper", "seeds": [0], "position": 0.1}
+    bounds = {role: {**known["scores"][0][role], "values": [1.0]} for role in ("floor", "ceiling")}
+    first = {**known["scores"][0], **told, "above_floor": False, **bounds}
+    scores.write_text(json.dumps({**full, "scores": [first, *known["scores"][1:]]}))
+    facts = {key: known[key] for key in known if key not in ("model", "protocol", "settings")}
+    rest = {key: facts[key] for key in facts if key not in ("memorisation", "scores")}
+    monkeypatch.setattr(tables, "RUNS", tmp_path)
+    monkeypatch.setattr(tables, "RESULTS", tmp_path)
+    monkeypatch.setattr(tables, "train", lambda *_: 900)
+    monkeypatch.setattr(tables, "facts", lambda *_: rest)
+    monkeypatch.setattr(tables, "keep_samples", lambda *_: None)
+    tables.run(cell)
+    assert json.loads(cell.result.read_text()) == known

@@ -17,8 +17,9 @@ import pytest
 from pacodi_jax.configs import text as text_config
 from pacodi_jax.text import captions, properties
 from pacodi_jax.text.service import Service
+from pacodi_jax.train.display import Terminal
 from pacodi_jax.train.from_config import train
-from tests.text.runs import LENGTH, compiling_quickly, service, tiny
+from tests.text.runs import LENGTH, compiling_quickly, made, service, settings, tiny
 
 
 class Reply(NamedTuple):
@@ -130,7 +131,7 @@ def windows() -> np.ndarray:
 
 
 @pytest.fixture(scope="session")
-def statistics(windows) -> properties.Statistics:
+def yardsticks(windows) -> properties.Yardsticks:
     return properties.fit(windows)
 
 
@@ -144,7 +145,7 @@ def write_fragments(path, count: int = 80) -> list[str]:
     """Writes captioned waves in TSFragment-600K's format; rows 3 and 7 are malformed."""
     windows = waves(count, LENGTH)
     known = properties.fit(windows)
-    texts = [captions.caption(w, seed, statistics=known) for seed, w in enumerate(windows)]
+    texts = [captions.caption(w, seed, yardsticks=known) for seed, w in enumerate(windows)]
     rows = [[text, service(text), w.tolist()] for text, w in zip(texts, windows, strict=True)]
     rows[2][2] = rows[2][2][:-1]
     rows[6][1] = [float("nan"), *rows[6][1][1:]]
@@ -159,10 +160,8 @@ def fragments(tmp_path_factory):
     folder = tmp_path_factory.mktemp("fragments")
     path = folder / f"embedding_cleaned_ETTh1_{LENGTH}.csv"
     texts = write_fragments(path)
-    config = text_config.get_config("source=tsfragment,size=tiny").unlock()
-    config.data.path = str(path)
     with contextlib.redirect_stdout(io.StringIO()) as said, compiling_quickly():
-        train(tiny(config, 30), folder / "run")
+        train(tiny(settings(path), 30), folder / "run", display=Terminal())
     (folder / "said").write_text(said.getvalue())
     return folder / "run", path, texts
 
@@ -173,10 +172,9 @@ def captioned(tmp_path_factory):
     folder = tmp_path_factory.mktemp("captioned")
     frame = pd.DataFrame({"value": waves(1, 200)[0]})
     frame.to_csv(folder / "value.csv", index=False)
-    config = text_config.get_config("size=tiny").unlock()
-    config.data.update({"source": "table", "path": str(folder / "value.csv")})
-    config.data.channels = ("value",)
-    config.text.width = 64
+    source = {"data.source": "table", "data.path": str(folder / "value.csv")}
+    changes = source | {"data.channels": ("value",), "text.width": 64}
+    config = made(text_config.get_config("size=tiny"), changes)
     with compiling_quickly():
         train(tiny(config, 30), folder / "run")
     return folder / "run"

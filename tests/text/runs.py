@@ -1,21 +1,21 @@
 """Runs of a few seconds, and the command in this process."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import jax
 import pytest
+from ml_collections import ConfigDict
 
-from pacodi_jax.cli import main
+from pacodi_jax.cli import main, work
 from pacodi_jax.configs import text as text_config
+from pacodi_jax.settings import Config
 from pacodi_jax.text.encoders.hashed import Hashed
 
 LENGTH = 8
 #: What the files of these tests say made their vectors.
 MODEL = "text-embedding-3-large"
-#: How absl reads a config file.
-OLD_IMPORT = "ignore:the load_module:DeprecationWarning"
 
 
 @contextmanager
@@ -30,30 +30,38 @@ def compiling_quickly() -> Iterator[None]:
         jax.config.update(name, before)
 
 
-def tiny(config, steps: int):
-    """The config as a run of a few seconds."""
-    config = config.unlock()
-    config.data.length = LENGTH
-    config.model.update({"width": 16, "depth": 1})
-    config.train.update({"steps": steps, "batch": 16, "warmup": 2, "chunk": steps, "ema": 0.9})
-    config.sample.update({"steps": 4, "batch": 16})
-    return config.lock()
+def made(preset: ConfigDict, changes: dict[str, Any] | None = None) -> Config:
+    """The settings of a preset, some changed by full name."""
+    return Config.make(preset.to_dict()).changed(changes or {})
 
 
-def command(*arguments) -> int:
+def tiny(config: Config, steps: int) -> Config:
+    """The settings as a run of a few seconds."""
+    return config.changed(
+        {
+            "data.length": LENGTH,
+            "model.width": 16,
+            "model.depth": 1,
+            "train.steps": steps,
+            "train.batch": 16,
+            "train.warmup": 2,
+            "train.chunk": steps,
+            "train.ema": 0.9,
+            "sample.steps": 4,
+            "sample.batch": 16,
+        }
+    )
+
+
+def command(*arguments: str) -> int:
     """Runs the command in this process; returns its exit code."""
-    argv = ["main", *arguments]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", argv)  # where overrides of a config are looked for
-        patch.setattr(main, "_cache_programs", lambda: None)
-        for name in [name for name in main.flags.FLAGS if name.startswith("config.")]:
-            delattr(main.flags.FLAGS, name)  # overrides of the command before
+        patch.setattr(work, "cache_programs", lambda: None)
         main.flags.FLAGS.unparse_flags()
         try:
-            main.main(main._parse(argv))
+            return main.main(main.parse(["main", *arguments]))
         except SystemExit as stop:
             return stop.code
-    return 0
 
 
 def service(text: str) -> list[float]:
@@ -61,12 +69,11 @@ def service(text: str) -> list[float]:
     return [round(float(value), 6) for value in Hashed(width=128).encode([text])[0]]
 
 
-def settings(path, **text):
-    """The config of a file of TSFragment's kind."""
-    config = text_config.get_config("source=tsfragment,size=tiny").unlock()
-    config.data.path, config.sample.steps, config.sample.batch = str(path), 4, 16
-    config.text.update(text)
-    return config.lock()
+def settings(path, **text) -> Config:
+    """The settings of a file of TSFragment's kind."""
+    changes = {"data.path": str(path), "sample.steps": 4, "sample.batch": 16}
+    changes |= {f"text.{name}": value for name, value in text.items()}
+    return made(text_config.get_config("source=tsfragment,size=tiny"), changes)
 
 
 def text_command(workdir, path, *arguments) -> int:

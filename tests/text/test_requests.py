@@ -6,15 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pacodi_jax import run
-from pacodi_jax.cli import main
 from pacodi_jax.configs import common
 from pacodi_jax.configs import text as text_config
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.run import folder, parts
 from pacodi_jax.train.from_config import train
 from tests.text import runs
 from tests.text.conftest import Reply, write_fragments
-from tests.text.runs import LENGTH, MODEL, OLD_IMPORT, service, settings, tiny
+from tests.text.runs import LENGTH, MODEL, made, service, settings, tiny
 from tests.text.runs import text_command as command
 
 pytestmark = pytest.mark.usefixtures("quick_compiles")
@@ -22,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("quick_compiles")
 
 def test_malformed_fragments_are_reported_by_number(fragments):
     _, path, _ = fragments
-    found = run.load_data(tiny(settings(path).unlock(), 30))
+    found = parts.load_data(tiny(settings(path), 30))
     assert [row for row, _ in found.report.rejected] == [3, 7]
     assert "2 malformed rows left out: 3 (OT holds 7 numbers, not 8), 7 (" in found.report.malformed
     assert f"note: {found.report.malformed}\n" in (path.parent / "said").read_text()
@@ -37,8 +36,8 @@ def test_an_endpoint_of_the_same_model_reads_new_texts_into_the_same_space(fragm
         return Reply({"data": rows})
 
     loopback.answer = answer
-    asked = run.load(workdir, settings(path, encoder="endpoint", url=loopback.url))
-    stored = run.load(workdir, settings(path))
+    asked = folder.load(workdir).reading(settings(path, encoder="endpoint", url=loopback.url))
+    stored = folder.load(workdir).reading(settings(path))
     np.testing.assert_array_equal(asked.encode(texts[0]), stored.encode(texts[0]))
     assert asked.encode("a rise that is in no file").shape == (128,)
     with pytest.raises(PacodiError, match="no vector for 'a rise that is in no file'"):
@@ -50,43 +49,42 @@ def test_an_encoder_other_than_the_checkpoints_is_refused_by_name(fragments):
     other = {"model": "another"}
     for change in ({"encoder": "hashed"}, {"encoder": "endpoint", **other}, other):
         with pytest.raises(PacodiError, match=f"trained with text encoder 'served/{MODEL}"):
-            run.load(workdir, settings(path, **change)).encode("two peaks")
+            folder.load(workdir).reading(settings(path, **change)).encode("two peaks")
 
 
 def test_an_endpoint_without_a_model_is_refused_before_it_is_asked(fragments):
-    with pytest.raises(PacodiError, match=r"config\.text\.model is empty"):
-        run.build_encoder(settings(fragments[1], encoder="endpoint", model=""))
+    with pytest.raises(PacodiError, match=r"^text\.model is empty"):
+        parts.encoder(settings(fragments[1], encoder="endpoint", model=""))
 
 
 def test_captions_that_were_written_here_name_their_encoder(captioned):
-    trained = run.load(captioned)
-    assert trained.card["encoder"] == "hashed/v2/width=64"
+    trained = folder.load(captioned)
+    assert trained.facts["encoder"] == "hashed/v2/width=64"
     for odd in ("two\x00peaks", "two\tpeaks\n", "\u202etwo \uff50\uff45aks"):
         np.testing.assert_array_equal(trained.encode(odd), trained.encode("two peaks"))
     with pytest.raises(PacodiError, match="width=2048'; their vectors differ"):
-        run.load(captioned, text_config.get_config("")).encode("two peaks")
+        folder.load(captioned).reading(made(text_config.get_config())).encode("two peaks")
 
 
 def test_a_run_does_not_go_on_with_another_version_of_its_encoder(captioned, monkeypatch):
     monkeypatch.setattr("pacodi_jax.text.encoders.hashed._VERSION", 1)
     said = r"other text encoder .*\(hashed/v2/width=64 then, hashed/v1/width=64 now\)"
     with pytest.raises(PacodiError, match=said):
-        train(run.load(captioned).config, captioned)
+        train(folder.load(captioned).config, captioned)
 
 
 def test_a_run_does_not_go_on_with_other_texts(captioned, monkeypatch):
     monkeypatch.setattr("pacodi_jax.data.captioned.Captioned.digest", "others")
     with pytest.raises(PacodiError, match=r"other texts .*then, others now"):
-        train(run.load(captioned).config, captioned)
+        train(folder.load(captioned).config, captioned)
 
 
-@pytest.mark.filterwarnings(OLD_IMPORT)
 def test_words_that_training_never_had_are_told(captioned, capsys):
     hashed = ("--config.text.encoder=hashed", "--config.text.width=64")
     assert command(captioned, "", *hashed, "--text=a slow rise") == 0
     told = capsys.readouterr().out
     assert "note" not in told
-    assert "hint: --config.sample.guidance=3" in told
+    assert "hint: guidance 3 follows a short text" in told
     plain = np.load(captioned / "samples/samples.npy")
     assert command(captioned, "", *hashed, "--text=a majestic, sloww rise") == 0
     told = capsys.readouterr().out
@@ -101,7 +99,6 @@ def test_words_that_training_never_had_are_told(captioned, capsys):
     }
 
 
-@pytest.mark.filterwarnings(OLD_IMPORT)
 def test_a_text_without_any_word_of_training_is_refused(captioned, capsys):
     hashed = ("--config.text.encoder=hashed", "--config.text.width=64")
     assert command(captioned, "", *hashed, "--text=ゆっくり上がり、急に落ちる") == 2
@@ -110,7 +107,6 @@ def test_a_text_without_any_word_of_training_is_refused(captioned, capsys):
     assert "Some that it knows: " in told
 
 
-@pytest.mark.filterwarnings(OLD_IMPORT)
 def test_bytes_that_are_no_text_are_read_as_spaces_and_told_as_they_came(captioned):
     hashed = ("--config.text.encoder=hashed", "--config.text.width=64")
     drawn = []
@@ -121,7 +117,6 @@ def test_bytes_that_are_no_text_are_read_as_spaces_and_told_as_they_came(caption
     np.testing.assert_array_equal(*drawn)
 
 
-@pytest.mark.filterwarnings(OLD_IMPORT)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -140,7 +135,6 @@ def test_a_text_that_nothing_comes_of_is_refused_before_training(tmp_path, capsy
     assert not (tmp_path / "new").exists()
 
 
-@pytest.mark.filterwarnings(OLD_IMPORT)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -168,31 +162,26 @@ def test_what_cannot_be_read_ends_the_command_with_one_line(fragments, capsys, a
 
 
 def test_texts_and_labels_together_and_vectors_without_a_file_are_refused():
-    config = text_config.get_config("source=tsfragment").unlock()
-    config.data.static = ("grade",)
+    config = text_config.get_config("source=tsfragment")
     with pytest.raises(PacodiError, match="both give conditions"):
-        main.configuration.validate(config)
-    config.data.update({"static": (), "source": "etth1"})
-    with pytest.raises(PacodiError, match="'precomputed' is for config"):
-        main.configuration.validate(config)
+        made(config, {"data.static": ("grade",)})
+    with pytest.raises(PacodiError, match=r"'precomputed' is for data\.source"):
+        made(config, {"data.source": "etth1"})
 
 
 def test_a_column_of_texts_that_nothing_reads_is_refused():
-    config = common.get_config("size=tiny", source="table", path="t.csv").unlock()
-    config.data.text = "caption"
-    with pytest.raises(PacodiError, match=r"config\.data\.text='caption'.*config\.text\.encoder"):
-        main.configuration.validate(config)
+    config = common.get_config("size=tiny", source="table", path="t.csv")
+    with pytest.raises(PacodiError, match=r"^data\.text='caption'.* text\.encoder"):
+        made(config, {"data.text": "caption"})
 
 
 def test_a_file_of_another_length_is_named(fragments):
     _, path, _ = fragments
-    config = settings(path).unlock()
-    config.data.length = 12
+    config = settings(path).changed({"data.length": 12})
     with pytest.raises(PacodiError, match="its series have 8 steps; use length=8"):
-        run.load_data(config.lock())
+        parts.load_data(config)
 
 
-@pytest.mark.filterwarnings(OLD_IMPORT)
 @pytest.mark.parametrize(
     ("encoder", "said"),
     [("hashed", "knows none of the words of 'xyzzy'"), ("precomputed", "no vector for 'xyzzy'")],
@@ -212,9 +201,8 @@ def test_words_that_no_model_of_the_data_would_read_are_refused_before_training(
     assert not (tmp_path / "new").exists()
 
 
-@pytest.mark.filterwarnings(OLD_IMPORT)
 def test_validation_texts_of_which_nothing_is_read_are_told_once(tmp_path, capsys, monkeypatch):
-    def stop(*_):
+    def stop(*_, **__):
         raise PacodiError("stopped")
 
     monkeypatch.setattr("pacodi_jax.train.from_config.fit", stop)

@@ -7,14 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pacodi_jax import data, evaluate, run
+from pacodi_jax import data
 from pacodi_jax.configs import common
 from pacodi_jax.data import attributes
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.report import pictures
+from pacodi_jax.run import folder, parts
+from pacodi_jax.run.trained import sample_key
 from pacodi_jax.train.from_config import train
 from tests.text import runs
-from tests.text.runs import LENGTH, OLD_IMPORT, tiny
+from tests.text.runs import LENGTH, made, tiny
 
 ASKED = 'grade=very low,area=12.5,floor=2,lit=false,"in, out"="a=b, c"'
 VALUES = {"grade": "very low", "area": 12.5, "floor": 2, "lit": False, "in, out": "a=b, c"}
@@ -42,14 +44,13 @@ def table(tmp_path_factory):
 
 
 def settings(path):
-    config = common.get_config("size=tiny", source="table", path=str(path)).unlock()
-    config.data.update({"id": "who", "static": tuple(VALUES), "split": "series"})
-    return tiny(config, 10)
+    data = {"id": "who", "static": tuple(VALUES), "split": "series"}
+    return tiny(made(common.get_config("size=tiny", source="table", path=str(path), **data)), 10)
 
 
 @pytest.fixture(scope="module")
 def recipe(table):
-    return run.load_windows(settings(table)).recipe
+    return parts.load_windows(settings(table)).recipe
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +64,6 @@ def command(workdir, *arguments) -> int:
     return runs.command(f"--workdir={workdir}", "--samples=3", *arguments)
 
 
-@pytest.mark.filterwarnings(OLD_IMPORT)
 def test_static_columns_at_the_command_line_are_drawn_and_told(workdir, capsys, monkeypatch):
     titles, panels, draw = [], [], pictures.windows
 
@@ -74,21 +74,21 @@ def test_static_columns_at_the_command_line_are_drawn_and_told(workdir, capsys, 
 
     monkeypatch.setattr(pictures, "windows", shown)
     assert command(workdir, "--mode=sample", f"--static={ASKED}") == 0
-    folder = workdir / "samples"
-    told = json.loads((folder / "samples.json").read_text())
+    place = workdir / "samples"
+    told = json.loads((place / "samples.json").read_text())
     assert told["static"] == VALUES
     assert told["text"] is None
     assert titles == ["grade=very low, area=12.5, floor=2, lit=False, in, out=a=b, c"]
-    written = pd.read_csv(folder / "samples.csv")
+    written = pd.read_csv(place / "samples.csv")
     assert list(written) == ["window", "who", *VALUES, "value"]
     for name, value in VALUES.items():
         assert written[name].tolist() == [value] * 3 * LENGTH
-    trained = run.load(workdir)
-    condition = trained.recipe.condition(VALUES)
-    drawn = trained.sample(evaluate.sample_key(0), 3, condition)
-    np.testing.assert_allclose(np.load(folder / "samples.npy"), drawn, rtol=1e-5, atol=1e-5)
-    free = trained.sample(evaluate.sample_key(0), 3)
-    assert np.abs(free - drawn).max() > 0
+    trained = folder.load(workdir)
+    scaled = trained.draw_scaled(sample_key(0), 3, trained.recipe.condition(VALUES))
+    drawn = trained.recipe.deliver(scaled)
+    np.testing.assert_allclose(np.load(place / "samples.npy"), drawn, rtol=1e-5, atol=1e-5)
+    null = trained.draw_scaled(sample_key(0), 3)
+    assert np.abs(null - scaled).max() > 0
     # The same windows are not drawn again beside training, others are.
     assert command(workdir, f"--static={ASKED}") == 0
     assert "holds these 3 windows already" in capsys.readouterr().out
@@ -96,14 +96,30 @@ def test_static_columns_at_the_command_line_are_drawn_and_told(workdir, capsys, 
         assert command(workdir, other) == 0
         assert "already" not in capsys.readouterr().out
     assert panels[1:] == ["real, not chosen by the static columns", "real"]
-    assert json.loads((folder / "samples.json").read_text())["static"] is None
-    assert list(pd.read_csv(folder / "samples.csv")) == ["window", "who", "value"]
+    assert json.loads((place / "samples.json").read_text())["static"] is None
+
+
+def test_columns_that_are_not_asked_for_are_drawn_from_train_and_written(workdir, recipe):
+    rows = {tuple(row) for row in recipe.law.rows}
+    for asked in ((), ("--static=grade=high",), ("--static=floor=2,lit=false",)):
+        assert command(workdir, "--mode=sample", *asked) == 0
+        written = pd.read_csv(workdir / "samples/samples.csv")
+        assert list(written) == ["window", "who", *VALUES, "value"]
+        windows = written.groupby("window")[list(VALUES)]
+        assert (windows.nunique() == 1).all(axis=None)
+        drawn = windows.first()
+        assert {tuple(row) for row in drawn.itertuples(index=False)} <= rows
+        if asked == ("--static=grade=high",):
+            assert set(drawn["grade"]) == {"high"}
+        if asked == ("--static=floor=2,lit=false",):
+            assert set(drawn["floor"]) == {2}
+    told = json.loads((workdir / "samples/samples.json").read_text())["static"]
+    assert told == {"floor": 2, "lit": False}
 
 
 REFUSED = [
     (ASKED.replace("grade", "grad"), "'grad' is no static column of this model; it has 'grade'"),
     (ASKED.replace("grade", "grad"), "Did you mean 'grade'?"),
-    ("grade=high", "no value for the static column 'area', 'floor', 'lit', 'in, out'; give"),
     (ASKED.replace("very low", "Very Lo"), "known: 'high', 'very low'. Did you mean 'very low'?"),
     (ASKED.replace("floor=2", "floor=7"), "floor=7 was not in train; known: 0, 1, 2, 3. The near"),
     (ASKED.replace("floor=2", "floor=two"), "floor='two' was not in train"),
@@ -129,20 +145,18 @@ def _one_line(complaint: str, said: str) -> None:
     assert said in complaint
 
 
-@pytest.mark.filterwarnings(OLD_IMPORT)
 def test_what_cannot_be_asked_ends_the_command_with_one_line(workdir, capsys, monkeypatch):
-    trained = run.load(workdir)
-    monkeypatch.setattr(run, "load", lambda *_: trained)  # once for all
+    trained = folder.load(workdir)
+    monkeypatch.setattr(folder, "load", lambda *_: trained)  # once for all
     for asked, said in REFUSED:
         assert command(workdir, "--mode=sample", f"--static={asked}") == 2
         _one_line(capsys.readouterr().err, said)
     bare = replace(trained, recipe=replace(trained.recipe, attributes=()))
-    monkeypatch.setattr(run, "load", lambda *_: bare)
+    monkeypatch.setattr(folder, "load", lambda *_: bare)
     assert command(workdir, "--mode=sample", f"--static={ASKED}") == 2
     _one_line(capsys.readouterr().err, "this model has no static columns; train one with")
 
 
-@pytest.mark.filterwarnings(OLD_IMPORT)
 @pytest.mark.parametrize(("asked", "said"), REFUSED)
 def test_what_cannot_be_asked_is_refused_before_training(table, tmp_path, capsys, asked, said):
     given = [
@@ -157,7 +171,6 @@ def test_what_cannot_be_asked_is_refused_before_training(table, tmp_path, capsys
     assert not (tmp_path / "new").exists()
 
 
-@pytest.mark.filterwarnings(OLD_IMPORT)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -204,8 +217,8 @@ def test_labels_that_look_like_numbers_stay_text_and_whole_quantities_whole():
     years = attributes.fit("year", pd.Series(range(1900, 2000)))
     assert years.levels is None
     assert repr([years.parse(text) for text in ("1950", "1950.5")]) == "[1950, 1950.5]"
-    assert years.column(1950, 2).dtype == "int64"
-    assert years.column(1950.5, 2).tolist() == [1950.5, 1950.5]
+    assert years.column([1950] * 2).dtype == "int64"
+    assert years.column([1950.5] * 2).tolist() == [1950.5, 1950.5]
     large = attributes.fit("key", pd.Series([2**60, 2**60 + 1]))
     assert large.parse(str(2**60 + 1)) == 2**60 + 1
     assert type(years.parse("1e30")) is float
@@ -223,7 +236,7 @@ def test_static_columns_are_written_in_the_types_they_came_in():
         known = attributes.fit("it", values)
         value = known.parse(str(values[0]))
         known.check(value)
-        written = known.column(value, 3)
+        written = known.column([value] * 3)
         assert str(written.dtype) == str(values.dtype)
         assert written.tolist() == [values[0]] * 3
 

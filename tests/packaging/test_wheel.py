@@ -102,7 +102,7 @@ def test_wheel_holds_the_package_and_no_more(built):
     with zipfile.ZipFile(built[1]) as wheel:
         names = wheel.namelist()
         (points,) = [n for n in names if n.endswith("entry_points.txt")]
-        assert "pacodi = pacodi_jax.cli.pacodi:main" in wheel.read(points).decode()
+        assert "pacodi = pacodi_jax.cli.pacodi:script" in wheel.read(points).decode()
     info = f"pacodi_jax-{pacodi_jax.__version__}.dist-info"
     assert {n.split("/")[0] for n in names} == {"pacodi_jax", info}
     assert "pacodi_jax/py.typed" in names

@@ -11,9 +11,9 @@ else:
     import sys
     import types
 
-    from pacodi_jax.report.judgement import judge
+    from pacodi_jax.report.judgement import Verdict, judge
 
-    __all__ = ["judge"]
+    __all__ = ["Verdict", "judge"]
 
     class _CallableModule(types.ModuleType):
         """A module that is called like the function it holds."""

@@ -8,6 +8,7 @@ if __name__ == "__main__":
 
     start.run("pacodi_jax.cli.judge")
 else:
+    import inspect
     import sys
     import types
 
@@ -20,4 +21,5 @@ else:
 
         __call__ = staticmethod(judge)
 
+    __signature__ = inspect.signature(judge)
     sys.modules[__name__].__class__ = _CallableModule

@@ -45,13 +45,13 @@ def _run(argv: Sequence[str], prog: str) -> None:
     options = _parse(rest, prog)
     names = [field.name for field in dataclasses.fields(DataSettings)]
     given = {f"data.{name}": getattr(options, name) for name in names} | {"seed": options.seed}
-    texts |= {name: text for name, text in given.items() if text is not None}
     if spec is not None:
         config = overrides.make(spec, texts)
     elif options.table is not None:
         config = presets.config_of(options.table, {}).parsed(texts)
     else:
         config = Config.default().parsed(texts)
+    config = config.parsed({name: text for name, text in given.items() if text is not None})
     found = parts.load_windows(config)
     picture = describe.picture(found, options.png)
     print(f"{describe.text(found)}\n\npicture     {picture}")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from pacodi_jax.cli import news
-from pacodi_jax.errors import PacodiError
+from pacodi_jax.errors import PacodiError, nearest
 
 
 class Parser(argparse.ArgumentParser):
@@ -21,6 +21,14 @@ class Parser(argparse.ArgumentParser):
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
+
+    def parse_args(self, args=None, namespace=None):
+        """Parses all arguments; an unknown option is refused with the nearest known one."""
+        options, rest = self.parse_known_args(args, namespace)
+        if rest:
+            near = nearest(rest[0].partition("=")[0], self._option_string_actions)
+            self.error(f"unrecognized arguments: {' '.join(rest)}.{near}".rstrip("."))
+        return options
 
     def error(self, message: str) -> NoReturn:
         """Ends with exit code 2 and one line."""

@@ -165,14 +165,14 @@ CASES = {
         "t.csv", _stamps("2020-01-01"), ["--time=t", "--time_format=%Q"], "time_format='%Q'"
     ),
     "parquet with a name twice": ("t.parquet", _twice, [], "twice: 'a'"),
-    "a word too many": ("t.csv", GOOD.encode(), ["more"], "unexpected argument 'more'"),
+    "a word too many": ("t.csv", GOOD.encode(), ["more"], "no file 'more'"),
     "object in an archive": ("t.npz", _npz(np.array([{}, 1], object)), [], "pickled objects"),
     "a missing config": ("t.csv", GOOD.encode(), ["--config=nowhere.py"], "nowhere.py"),
 }  # fmt: skip
 
 
 def _run(capsys, *arguments):
-    code = main(["data", "describe", "--source=table", "--length=4", *arguments])
+    code = main(["--source=table", "--length=4", *arguments])
     return code, capsys.readouterr()
 
 

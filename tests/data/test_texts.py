@@ -178,7 +178,7 @@ def test_each_device_gathers_which_of_its_examples_are_oversampled(tmp_path):
     held = batches.resident(_with_a_rare_fact(tmp_path)[1].train)
     chosen = jnp.asarray([0, held.size - 1, held.size - 2, 1])
     share = jax.vmap(lambda _: gather(held, chosen), axis_name=AXIS)(jnp.arange(2))
-    np.testing.assert_array_equal(share.rehearsed, [[False, True], [True, False]])
+    np.testing.assert_array_equal(share.oversampled, [[False, True], [True, False]])
 
 
 def test_a_kind_of_very_few_windows_is_not_oversampled(tmp_path, monkeypatch):

@@ -171,7 +171,8 @@ class Config:
         family = FAMILIES[model]
         section = _sections(family)["model"]
         chosen = {} if size is None else choose("size", size, family.sizes)
-        return cls(family.settings(model=section(name=model, **chosen)))
+        plain = cls(family.settings(model=section(name=model, **chosen)))
+        return plain.changed(family.defaults) if family.defaults else plain
 
     @classmethod
     def make(cls, values: Mapping[str, Any]) -> Self:

@@ -170,7 +170,10 @@ class Family:
       prepare: ``(settings, windows (N, L, C), condition (N, E) or None) -> arrays``, what is fitted
         to the training windows before the first step. It is stored with the weights.
       build: ``(settings, shape, arrays, training) -> generator``; without training it only samples.
-      sizes: values of the ``model`` section per size.
+      sizes: values of the ``model`` section per size; ``small`` is the default, ``tiny`` is for a
+        first look.
+      defaults: settings of the engine that this family wants unless others are given, by full
+        name, such as ``{"train.batch": 128}``.
       reads_conditions: whether it can be conditioned.
       calibration_hindrance: ``(settings, is_conditional) -> why``, the reason against
         ``train.calibration``, or an empty text.
@@ -181,6 +184,7 @@ class Family:
     prepare: Callable[[Any, np.ndarray, np.ndarray | None], Arrays]
     build: Callable[[Any, Shape, Arrays, Training | None], Generator]
     sizes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
     reads_conditions: bool = True
     calibration_hindrance: Callable[[Any, bool], str] = lambda settings, is_conditional: (
         f"is not for model.name={settings.model.name!r}, which has nothing to calibrate"

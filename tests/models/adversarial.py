@@ -13,10 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from pacodi_jax import parallel
 from pacodi_jax.config import Section, setting
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.models import Drawing, Facts, Family
+from pacodi_jax.models.per_window import PerWindow
 
 LATENT = 4
 
@@ -49,9 +49,10 @@ def _dense(key, inside, outside):
     return jax.random.normal(key, (inside, outside)) / np.sqrt(inside)
 
 
-class Game:
+class Game(PerWindow):
     def __init__(self, settings, shape, arrays, training):
         self.settings, self.shape, self.scale = settings, shape, jnp.asarray(arrays["scale"])
+        self.sampling = settings.sample
         if training is not None:
             self.makers_optimiser = training.make_optimiser(learning_rate=1e-2)
             self.critic_optimiser = training.make_optimiser(learning_rate=3e-3, clip=0.5)
@@ -133,27 +134,9 @@ class Game:
     def finish(self, key, weights, windows, draws):
         raise PacodiError("there is nothing to calibrate.")
 
-    def traceable(self, weights, count, condition=None, **how):
-        shape = (count, self.shape.length, self.shape.channels)
-
-        def draw(key):
-            keys = jax.vmap(partial(jax.random.fold_in, key))(jnp.arange(count))
-            latent = jax.vmap(lambda k: jax.random.normal(k, (LATENT,)))(keys)
-            return (self.scale * self._make(weights, latent)).reshape(shape)
-
-        return draw
-
-    def sample(self, key, weights, count, condition=None, *, progress=None, **how):
-        sampling = self.settings.sample.replace(**how)
-
-        @jax.jit
-        def block(rows):
-            keys = jax.vmap(partial(jax.random.fold_in, key))(rows)
-            latent = jax.vmap(lambda k: jax.random.normal(k, (LATENT,)))(keys)
-            flat = self.scale * self._make(weights, latent)
-            return flat.reshape(-1, self.shape.length, self.shape.channels)
-
-        return parallel.in_blocks(block, count, sampling.batch, progress)
+    def draw_one(self, sampling, weights, key, condition):
+        made = self.scale * self._make(weights, jax.random.normal(key, (LATENT,)))
+        return made.reshape(self.shape.length, self.shape.channels)
 
     def facts(self, **how):
         return Facts(label="", evaluations=1)

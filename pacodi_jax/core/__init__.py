@@ -7,6 +7,7 @@ the like are called through it: ``wiener.fit``, ``level_coding.fit``, ``calibrat
 
 from pacodi_jax.core import (
     calibration,
+    conditioning,
     diffusion,
     guidance,
     level,
@@ -83,6 +84,7 @@ __all__ = [
     "calibration",
     "classifier_free",
     "clean_from_noise",
+    "conditioning",
     "cosine",
     "covariance",
     "ddpm_linear",

@@ -1,13 +1,15 @@
 """What a model that diffuses spectra learns from the training windows before the first step."""
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from pacodi_jax.core import level_coding, wiener
+from pacodi_jax.core import conditioning, level_coding, wiener
 from pacodi_jax.core.calibration import Calibration
+from pacodi_jax.core.conditioning import Covariance
 from pacodi_jax.core.level import Level
 from pacodi_jax.core.level_coding import LevelCoding
 from pacodi_jax.core.wiener import Moments
@@ -16,6 +18,8 @@ from pacodi_jax.models.settings import SpectralSettings
 from pacodi_jax.types import Array, Quadratures
 
 _BORROWED = 3000  # training windows, evenly spread, whose level and scale ``oracle`` keeps
+#: Numbers to which the covariance of windows is fitted; of more, windows spread evenly over train.
+_NUMBERS, _FEWEST = 1 << 26, 1024
 
 
 class Fitted(NamedTuple):
@@ -27,6 +31,8 @@ class Fitted(NamedTuple):
       borrowed: mean and scale of real windows, ``(M, C)`` each; under ``oracle`` only.
       condition: mean ``(E,)`` and scale ``()`` of the conditions; None without any.
       calibration: what samples are corrected by; None until fitted, or if calibration is off.
+      covariance: of training windows, by which observed values spread; None under ``oracle`` and
+        in models of version 0.1.
     """
 
     moments: Moments
@@ -34,6 +40,7 @@ class Fitted(NamedTuple):
     borrowed: tuple[Array, Array] | None
     condition: tuple[Array, Array] | None = None
     calibration: Calibration | None = None
+    covariance: Covariance | None = None
 
     def to_arrays(self) -> Arrays:
         """The arrays under their names; what is None is left out."""
@@ -56,6 +63,7 @@ class Fitted(NamedTuple):
             pair("borrowed"),
             pair("condition"),
             Calibration(**quadratures(arrays["calibration"])) if "calibration" in arrays else None,
+            Covariance(**arrays["covariance"]) if "covariance" in arrays else None,
         )
 
 
@@ -78,12 +86,26 @@ def fit(mode: str, windows: Any, condition: Any = None) -> tuple[LevelCoding, Fi
     windows = jnp.asarray(windows)
     coding = level_coding.fit(mode, windows)
     spectra = jax.jit(jax.vmap(coding.encode))(windows)
-    borrowed = jax.vmap(coding.real)(windows[_donors(len(windows))]) if mode == "oracle" else None
+    borrowed = (
+        jax.vmap(coding.real)(windows[_spread(len(windows), _BORROWED)])
+        if mode == "oracle"
+        else None
+    )
     scale = None
     if condition is not None:
         condition = jnp.asarray(condition)
         scale = (condition.mean(0), jnp.maximum(condition.std(), 1e-6))
-    return coding, Fitted(wiener.fit(spectra), coding.level, borrowed, scale)
+    covariance = None if mode == "oracle" else _covariance(coding, spectra)
+    return coding, Fitted(wiener.fit(spectra), coding.level, borrowed, scale, covariance=covariance)
+
+
+def _covariance(coding: LevelCoding, spectra: Quadratures) -> Covariance:
+    """The covariance of training windows, in rows where noise is white."""
+    count, bins, channels = spectra.real.shape
+    most = max(_FEWEST, _NUMBERS // (2 * bins * channels))
+    some = jax.tree.map(lambda part: part[_spread(count, most)], spectra)
+    rows = jax.jit(jax.vmap(partial(conditioning.to_rows, coding=coding)))(some)
+    return conditioning.fit(np.asarray(rows))
 
 
 def prepare(
@@ -93,7 +115,7 @@ def prepare(
     return fit(settings.diffusion.statistics, windows, condition)[1].to_arrays()
 
 
-def _donors(count: int) -> np.ndarray:
-    """At most ``_BORROWED`` of ``count`` rows: all of them, or evenly spread over the whole."""
-    kept = min(count, _BORROWED)
+def _spread(count: int, most: int) -> np.ndarray:
+    """At most ``most`` of ``count`` rows: all of them, or evenly spread over the whole."""
+    kept = min(count, most)
     return np.arange(kept) * count // kept

@@ -55,6 +55,7 @@ class PerWindow(abc.ABC):
         count: int,
         condition: Array | None = None,
         *,
+        observed: None = None,
         progress: Callable[[int, int], None] | None = None,
         **how: Any,
     ) -> np.ndarray:

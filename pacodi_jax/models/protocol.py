@@ -14,6 +14,7 @@ import numpy as np
 import optax
 
 from pacodi_jax.config import Section, setting
+from pacodi_jax.core.conditioning import Observed
 from pacodi_jax.models.state import Batch
 from pacodi_jax.types import Array, Key
 
@@ -133,6 +134,7 @@ class Generator(Protocol):
         count: int,
         condition: Array | None = None,
         *,
+        observed: Observed | None = None,
         progress: Callable[[int, int], None] | None = None,
         **how: Any,
     ) -> np.ndarray:
@@ -143,6 +145,8 @@ class Generator(Protocol):
           weights: from :meth:`weights`.
           count: how many.
           condition: ``(count, E)``, or None for the null condition.
+          observed: what is known of each window: values and mask ``(count, L, C)``, noise ``(C,)``.
+            Only for families with :attr:`Family.reads_observed`.
           progress: called with (drawn, count) after each block.
           **how: settings of the ``sample`` section that differ from the model's own.
         """
@@ -175,6 +179,7 @@ class Family:
       defaults: settings of the engine that this family wants unless others are given, by full
         name, such as ``{"train.batch": 128}``.
       reads_conditions: whether it can be conditioned.
+      reads_observed: whether it draws windows given some of their values.
       calibration_hindrance: ``(settings, is_conditional) -> why``, the reason against
         ``train.calibration``, or an empty text.
     """
@@ -186,6 +191,7 @@ class Family:
     sizes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
     reads_conditions: bool = True
+    reads_observed: bool = False
     calibration_hindrance: Callable[[Any, bool], str] = lambda settings, is_conditional: (
         f"is not for model.name={settings.model.name!r}, which has nothing to calibrate"
     )

@@ -5,7 +5,7 @@ those with V = 0 are dead. In the eigenbasis of V^{-1/2} Cov V^{-1/2} everything
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -14,8 +14,9 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from pacodi_jax.core import spectrum, wiener
+from pacodi_jax.core.guidance import fold
 from pacodi_jax.core.solvers import SOLVERS, Problem, StepRule
-from pacodi_jax.types import Denoiser, Prediction, Quadratures, Schedule
+from pacodi_jax.types import Denoiser, Guide, Prediction, Quadratures, Schedule
 
 
 class Law(NamedTuple):
@@ -131,6 +132,14 @@ def asymmetric(length: int, channels: int = 2, low: float = 0.5, high: float = 5
     return from_windows(random.normal(1.0, 1.0, size), covariance, length, channels)
 
 
+def correlated(length: int, channels: int = 2) -> Law:
+    """Windows, flat (LC,): AR(1) in time, correlated channels, a mean that is not 0."""
+    lags = np.abs(np.subtract.outer(np.arange(length), np.arange(length)))
+    apart = np.abs(np.subtract.outer(np.arange(channels), np.arange(channels)))
+    mean = np.random.default_rng(length).normal(1.0, 1.0, length * channels)
+    return Law(mean, np.kron(0.8**lags, 0.6**apart))
+
+
 def circulant(length: int, decades: float = 6.0, channels: int = 2) -> Process:
     """Independent slots, the weakest bin ``decades`` orders of magnitude below the strongest."""
     bins = spectrum.bin_count(length)
@@ -168,18 +177,20 @@ def prior(process: Process, schedule: Schedule, *, matched: bool = False) -> Law
 
 
 def propagator(
-    rule: StepRule, process: Process, schedule: Schedule
+    rule: StepRule, process: Process, schedule: Schedule, guides: Sequence[Guide] = ()
 ) -> Callable[[Law, np.ndarray], tuple[Law, jax.Array]]:
     """Compiles what pushes a Gaussian law through a solver, step by step and exactly.
 
     A step with an exact Gaussian denoiser is affine in what it remembers, so Jacobians at the
-    running mean are its matrices. What it injects is found by stepping with two keys.
+    running mean are its matrices. What it injects is found by stepping with two keys. Guides must
+    be affine too.
 
     Returns:
       A function of the law at the first time and the times. It gives the law at the end, and the
       largest departure of what was injected from a multiple of the noise law.
     """
-    problem = Problem(process.denoiser(schedule), schedule, process.variance)
+    denoiser = fold(process.denoiser(schedule), guides)
+    problem = Problem(denoiser, schedule, process.variance)
     keys = [jax.random.key(seed) for seed in (0, 1)]
     noise = [spectrum.sample_noise(key, process.variance, process.channels) for key in keys]
 

@@ -23,6 +23,7 @@ LAYERS = {
     "checkpoint": 5,
     "settings": 5,
     "run": 6,
+    "series": 7,
     "train": 7,
     "configs": 8,
     "api": 8,

@@ -61,7 +61,7 @@ class Observed(NamedTuple):
     Attributes:
       values: ``(L, C)``; what stands in cells that were not observed is ignored.
       mask: ``(L, C)`` bool, which cells were observed.
-      noise: ``(C,)``, the standard deviation of the observations; 0 for exact ones.
+      noise: ``(C,)`` or ``(L, C)``, the standard deviation of the observations; 0 for exact ones.
     """
 
     values: Array | np.ndarray
@@ -199,7 +199,7 @@ def gains(
       schedule: of the process.
       times: at which the solver evaluates the denoiser, ``(T,)``.
       mask: ``(L, C)`` bool.
-      noise: ``(C,)``, as in :class:`Observed`.
+      noise: ``(C,)`` or ``(L, C)``, as in :class:`Observed`.
     """
     observed = Observed(jnp.zeros(mask.shape), mask, noise)
     columns = jnp.diag(mask.ravel().astype(covariance.basis.dtype))

@@ -1,6 +1,6 @@
 """Windows drawn given observed values: those that share a mask share one table of gains."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,20 +8,21 @@ import numpy as np
 from pacodi_jax.core.conditioning import Observed
 from pacodi_jax.errors import PacodiError
 
-#: ``draw(rows, mask, block, progress) -> windows``: draws rows that share one mask.
-DrawGroup = Callable[[np.ndarray, np.ndarray, int, Callable[[int, int], None] | None], np.ndarray]
-
 
 class Known(NamedTuple):
-    """Checked :class:`Observed` of many windows in host memory; unobserved values are 0."""
+    """Checked :class:`Observed` of N windows, ``(N, L, C)`` each, in host memory."""
 
     values: np.ndarray
     mask: np.ndarray
     noise: np.ndarray
 
+    def pick(self, rows: np.ndarray) -> "Known":
+        """The windows of these rows."""
+        return Known(*(part[rows] for part in self))
+
 
 def check(observed: Observed, shape: tuple[int, int, int]) -> Known:
-    """Observed values ``(N, L, C)`` as arrays.
+    """Observed values as arrays ``(N, L, C)``, 0 where nothing was observed.
 
     Raises:
       PacodiError: for other shapes, or an observed value that is not finite.
@@ -31,24 +32,27 @@ def check(observed: Observed, shape: tuple[int, int, int]) -> Known:
     for name, found in (("values", values), ("mask", mask)):
         if found.shape != shape:
             raise PacodiError(f"observed {name} have shape {found.shape}; expected {shape}.")
-    if noise.shape != shape[2:] or not (noise >= 0).all():
-        raise PacodiError(f"noise={noise}; expected {shape[2]} numbers of 0 or more.")
+    if noise.shape not in (shape, shape[2:]) or not (noise >= 0).all():
+        raise PacodiError(
+            f"noise of shape {noise.shape}; expected {shape[2]} numbers of 0 or more, or one per "
+            "cell."
+        )
     if not np.isfinite(values[mask]).all():
         raise PacodiError("an observed value is not finite; leave it out of the mask.")
-    return Known(np.where(mask, values, 0), mask, noise)
+    return Known(np.where(mask, values, 0), mask, np.where(mask, noise, 0))
 
 
-def groups(mask: np.ndarray) -> Iterator[np.ndarray]:
-    """Row numbers of windows ``(N, L, C)`` that share a mask, one array per mask."""
-    packed = np.packbits(mask.reshape(len(mask), -1), axis=1)
-    which = np.unique(packed, axis=0, return_inverse=True)[1].reshape(-1)
-    order = np.argsort(which, kind="stable")
-    yield from np.split(order, np.flatnonzero(np.diff(which[order])) + 1)
+def groups(known: Known) -> list[np.ndarray]:
+    """Row numbers of windows that share a mask and its noise, one array per mask."""
+    found: dict[bytes, list[int]] = {}
+    for row, (mask, noise) in enumerate(zip(known.mask, known.noise, strict=True)):
+        found.setdefault(np.packbits(mask).tobytes() + noise.tobytes(), []).append(row)
+    return [np.array(rows) for rows in found.values()]
 
 
 def in_groups(
-    draw: DrawGroup,
-    observed: Known,
+    draw: Callable[[np.ndarray, Known, int, Any], np.ndarray],
+    known: Known,
     most: int,
     progress: Callable[[int, int], None] | None = None,
 ) -> np.ndarray:
@@ -58,22 +62,20 @@ def in_groups(
     one compiled program serves them all.
 
     Args:
-      draw: draws the rows of one group.
-      observed: ``(N, L, C)``, from :func:`check`.
+      draw: ``(rows, known, block, progress) -> windows``, draws the rows of one group.
+      known: what was observed of all windows.
       most: rows per block at most.
       progress: called with (drawn, count).
     """
-    count = len(observed.mask)
-    found = list(groups(observed.mask))
+    found = groups(known)
     block = min(most, 1 << (min(map(len, found)) - 1).bit_length())
-    windows = np.empty(observed.values.shape, np.float32)
+    windows = np.empty(known.values.shape, np.float32)
     done = 0
     for rows in found:
-        shift = None if progress is None else _shifted(progress, done, count)
-        windows[rows] = draw(rows, observed.mask[rows[0]], block, shift)
+        shift = None if progress is None else _shifted(progress, done, len(windows))
+        windows[rows] = draw(rows, known.pick(rows), block, shift)
         done += len(rows)
-    exact = observed.mask & (observed.noise == 0)
-    return np.where(exact, observed.values, windows)
+    return np.where(known.mask & (known.noise == 0), known.values, windows)
 
 
 def _shifted(progress: Callable[[int, int], None], done: int, count: int) -> Any:

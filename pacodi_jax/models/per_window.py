@@ -77,5 +77,7 @@ class PerWindow(abc.ABC):
 
 
 def keys_of(key: Key, rows: Array) -> Array:
-    """One key per row; that of row i depends on (key, i) alone."""
+    """One key per row; that of row i depends on (key, i) alone, or is the i-th of many keys."""
+    if key.ndim:
+        return key[rows]
     return jax.vmap(partial(jax.random.fold_in, key))(rows)

@@ -141,12 +141,12 @@ class Generator(Protocol):
         """Draws ``(count, L, C)`` windows in the model's scale; window i depends on (key, i) alone.
 
         Args:
-          key: random key.
+          key: random key, or one key per window, ``(count,)``.
           weights: from :meth:`weights`.
           count: how many.
           condition: ``(count, E)``, or None for the null condition.
-          observed: what is known of each window: values and mask ``(count, L, C)``, noise ``(C,)``.
-            Only for families with :attr:`Family.reads_observed`.
+          observed: what is known of each window: values and mask ``(count, L, C)``, noise
+            ``(C,)`` or ``(count, L, C)``. Only for families with :attr:`Family.reads_observed`.
           progress: called with (drawn, count) after each block.
           **how: settings of the ``sample`` section that differ from the model's own.
         """

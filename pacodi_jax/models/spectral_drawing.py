@@ -213,17 +213,17 @@ class SpectralSampler:
         free, program = self._program("free", sampling), self._program(kind, sampling)
         spread = self._program("gains", sampling)
 
-        def group(numbers: np.ndarray, mask: np.ndarray, size: int, show: Any) -> np.ndarray:
-            tables: tuple[Any, ...] = (mask, known.noise)
-            if mask.any() and kind == "linear":
-                tables = (spread(mask, known.noise),)
+        def group(numbers: np.ndarray, own: given.Known, size: int, show: Any) -> np.ndarray:
+            tables: tuple[Any, ...] = (own.mask[0], own.noise[0])
+            if own.mask.any() and kind == "linear":
+                tables = (spread(*tables),)
 
             def block(places: Array) -> Array:
                 rows = jnp.asarray(numbers)[places]
                 keys, told = keys_of(key, rows), _rows(condition, rows)
-                if not mask.any():
+                if not own.mask.any():
                     return free(weights, keys, told, None)
-                return program(weights, keys, told, _rows(known.values, rows), *tables)
+                return program(weights, keys, told, _rows(own.values, places), *tables)
 
             return parallel.in_blocks(block, len(numbers), size, show)
 

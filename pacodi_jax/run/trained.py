@@ -14,9 +14,10 @@ import pandas as pd
 
 from pacodi_jax import checkpoint
 from pacodi_jax.checkpoint import Stored
+from pacodi_jax.core.conditioning import Observed
 from pacodi_jax.data import Recipe
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.models import Arrays, Generator, Shape
+from pacodi_jax.models import FAMILIES, Arrays, Generator, Shape
 from pacodi_jax.run import conditions, parts
 from pacodi_jax.run.conditions import Request, TextLaw
 from pacodi_jax.settings import Config
@@ -27,6 +28,8 @@ from pacodi_jax.types import Array, Key
 
 #: Folded into the seed, so that samples do not share training's random numbers.
 SAMPLE_STREAM = 1
+#: Likewise for whole series.
+SERIES_STREAM = 2
 
 
 def sample_key(seed: int | Array) -> Key:
@@ -171,21 +174,35 @@ class Trained:
         count: int,
         condition: Any = None,
         *,
+        observed: Observed | None = None,
         progress: Callable[[int, int], None] | None = None,
         **how: Any,
     ) -> np.ndarray:
         """Draws ``(count, L, C_live)`` windows in the model's scale, for those who measure it.
 
         Args:
-          key: random key; window i depends on (key, i) alone.
+          key: random key; window i depends on (key, i) alone. Or one key per window.
           count: how many.
           condition: ``(count, E)``, or one row ``(E,)`` for all; None is the null condition.
+          observed: what is known of each window, for models that can be given it.
           progress: called with (drawn, count) after each block.
           **how: settings of the ``sample`` section that differ from the run's.
         """
         if condition is not None:
             condition = self._checked(condition, count)
+        if observed is not None:
+            self.require_observed()
+            how["observed"] = observed
         return self.generator.sample(key, self._weights, count, condition, progress=progress, **how)
+
+    def require_observed(self) -> None:
+        """Refuses a model of a family that cannot be given observed values."""
+        if not self.config.model.reads_observed:
+            able = ", ".join(name for name, family in FAMILIES.items() if family.reads_observed)
+            raise PacodiError(
+                f"model.name={self.config.model.name!r} cannot be given observed values, which "
+                f"whole series, gaps and forecasts need; train one of {able}."
+            )
 
     def _checked(self, condition: Any, count: int) -> np.ndarray:
         """The condition as ``(count, E)``, a single row ``(E,)`` for every window."""

@@ -74,11 +74,13 @@ def test_noisy_observations_are_not_copied():
     assert np.abs(drawn - given.values)[mask].max() > 1e-3
 
 
-def test_windows_are_grouped_by_mask():
+def test_windows_are_grouped_by_mask_and_noise():
     mask = _mask(7)
-    mask[[2, 6]] = mask[0]
-    found = sorted(sorted(rows.tolist()) for rows in observed.groups(mask))
-    assert found == [[0, 2, 6], [1], [3], [4], [5]]
+    mask[[2, 5, 6]] = mask[0]
+    noise = np.zeros(mask.shape, np.float32)
+    noise[5] = 0.1
+    found = observed.groups(observed.Known(mask.astype(np.float32), mask, noise))
+    assert sorted(sorted(rows.tolist()) for rows in found) == [[0, 2, 6], [1], [3], [4], [5]]
 
 
 def test_progress_counts_all_windows():
@@ -101,7 +103,7 @@ def test_progress_counts_all_windows():
         ({"values": np.zeros((2, 3, 2))}, "values have shape"),
         ({"mask": np.zeros((5, small.LENGTH, 9), bool)}, "mask have shape"),
         ({"noise": np.array([0.1, -1.0])}, "0 or more"),
-        ({"noise": np.zeros(5)}, "2 numbers"),
+        ({"noise": np.zeros(5)}, "2 numbers of 0"),
         ({"values": np.full((5, small.LENGTH, small.CHANNELS), np.nan)}, "not finite"),
     ],
 )

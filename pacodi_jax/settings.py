@@ -126,6 +126,9 @@ class Evaluation(Section, name="evaluate"):
     seeds: int = setting(5, "complete runs of every score, each with its own draws", least=1)
 
 
+#: Settings of the data that runs of version 0.1 had not, as they were.
+_EARLIER = {"bounds": "none"}
+
 #: The sections that every run has.
 _ENGINE: dict[str, Any] = {
     "data": DataSettings,
@@ -245,6 +248,11 @@ class Config:
         return json.dumps(self.to_dict(), indent=2, sort_keys=True) + "\n"
 
 
+def stored(values: Mapping[str, Any]) -> Config:
+    """The settings of a run as it wrote them; what its version had no setting for was off."""
+    return Config.make({**values, "data": _EARLIER | values.get("data", {})})
+
+
 def read(path: Path) -> Config:
     """Reads the settings in ``config.json`` of a run.
 
@@ -255,7 +263,7 @@ def read(path: Path) -> Config:
         values = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(values, dict):
             raise ValueError("it does not hold settings by section")
-        return Config.make(values)
+        return stored(values)
     except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise PacodiError(f"{path} cannot be read: {error}") from error
 

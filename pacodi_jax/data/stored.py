@@ -14,11 +14,18 @@ def plain(fields: dict[str, Any]) -> dict[str, Any]:
     """The fields of a recipe as lists, mappings, texts and numbers."""
     clock, law = fields["clock"], fields["law"]
     return fields | {
-        "scaler": {name: values.tolist() for name, values in fields["scaler"]._asdict().items()},
+        "scaler": {name: _listed(part) for name, part in fields["scaler"]._asdict().items()},
         "clock": clock._asdict() if clock else None,
         "attributes": [attribute._asdict() for attribute in fields["attributes"]],
         "law": law._asdict() if law else None,
     }
+
+
+def _listed(values: np.ndarray) -> Any:
+    """Nested lists with null for NaN, which JSON does not know."""
+    known = values.astype(object)
+    known[np.isnan(values)] = None
+    return known.tolist()
 
 
 def typed(fields: dict[str, Any]) -> dict[str, Any]:

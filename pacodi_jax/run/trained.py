@@ -20,6 +20,7 @@ from pacodi_jax.models import Arrays, Generator, Shape
 from pacodi_jax.run import conditions, parts
 from pacodi_jax.run.conditions import Request, TextLaw
 from pacodi_jax.settings import Config
+from pacodi_jax.settings import stored as stored_settings
 from pacodi_jax.text.encoders import Encoder, check_vectors, require_identity
 from pacodi_jax.text.encoders.interface import as_numbers
 from pacodi_jax.text.encoders.vocabulary import Vocabulary, encode_request
@@ -254,7 +255,7 @@ class Trained:
             if "texts" in header:
                 texts = TextLaw(tuple(header["texts"]), stored.arrays["texts"]["vectors"])
             return cls(
-                Config.make(header["settings"]),
+                stored_settings(header["settings"]),
                 Recipe.from_json(json.dumps(header["recipe"])),
                 header["facts"],
                 stored.arrays["arrays"],

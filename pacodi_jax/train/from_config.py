@@ -258,6 +258,8 @@ def _notes(dataset: Dataset) -> list[str]:
     report, found = dataset.report, []
     if report.rejected:
         found.append(report.malformed)
+    if report.outside:
+        found.append(report.beyond)
     if report.unread:
         found.append(
             f"{report.unread} of {len(dataset.validation)} validation windows have a text without "

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from pacodi_jax.config import Section, setting
+from pacodi_jax.data import calendar
 from pacodi_jax.data.settings import DataSettings
 from pacodi_jax.errors import PacodiError, choose, nearest
 from pacodi_jax.models import FAMILIES, Drawing, Family
@@ -127,7 +128,7 @@ class Evaluation(Section, name="evaluate"):
 
 
 #: Settings of the data that runs of version 0.1 had not, as they were.
-_EARLIER = {"bounds": "none"}
+_EARLIER = {"bounds": "none", "calendar": "off"}
 
 #: The sections that every run has.
 _ENGINE: dict[str, Any] = {
@@ -165,7 +166,12 @@ class Config:
 
     @property
     def is_conditional(self) -> bool:
-        """Whether the model has conditions: texts or static columns."""
+        """Whether the model is asked to have conditions: texts, static columns or a calendar."""
+        return self.has_kinds or self.data.calendar not in (calendar.OFF, calendar.AUTO)
+
+    @property
+    def has_kinds(self) -> bool:
+        """Whether windows come in kinds, by texts or static columns, each with its own moments."""
         return bool(self.text.encoder or self.data.static)
 
     @classmethod
@@ -317,9 +323,9 @@ def _check_together(config: Config) -> None:
     if config.is_conditional and not config.model.reads_conditions:
         raise PacodiError(
             f"model.name={config.model.name!r} cannot be conditioned; leave data.static and "
-            "text.encoder empty."
+            "text.encoder empty, and data.calendar='off'."
         )
     draws = config.train.calibration
-    hindrance = config.model.calibration_hindrance(config.family, config.is_conditional)
+    hindrance = config.model.calibration_hindrance(config.family, config.has_kinds)
     if draws and hindrance:
         raise PacodiError(f"train.calibration={draws} {hindrance}; set it to 0.")

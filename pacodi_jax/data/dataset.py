@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from pacodi_jax.data import attributes, bounds, gaps, law, scaling, splits
+from pacodi_jax.data import attributes, bounds, calendar, gaps, law, scaling, splits
 from pacodi_jax.data.fingerprint import fingerprint
 from pacodi_jax.data.numeric import surely_finite
 from pacodi_jax.data.recipe import WINDOW, Recipe
@@ -127,7 +127,9 @@ def load(settings: DataSettings, *, seed: int = 0, table: Any = None) -> Dataset
     )
     known = tuple(attributes.fit(name, full.static.loc[train, name]) for name in settings.static)
     conditions = law.fit(known, full.static.iloc[starts[0]])
-    recipe = _recipe(found, settings, scaler, known, conditions)
+    firsts = full.stamps(starts[0])
+    dates = calendar.fit(settings.calendar, full.clock, firsts, length)
+    recipe = replace(_recipe(found, settings, scaler, known, conditions), calendar=dates)
     report = _report(found, full, filled, starts, length, recipe)
     given = tuple(bounds.parse(settings.bounds))
     report = report._replace(given=given, outside=_outside(full, scaler))
@@ -141,7 +143,8 @@ def load(settings: DataSettings, *, seed: int = 0, table: Any = None) -> Dataset
 def _resolved(settings: DataSettings, ready: bool) -> DataSettings:
     """The settings with ``auto`` decided, and what the paper's protocol fixes."""
     if settings.protocol == "paper":
-        return settings.replace(scaling="min_max", stride=1, bounds=bounds.NONE)
+        own = {"calendar": calendar.OFF} if settings.calendar == calendar.AUTO else {}
+        return settings.replace(scaling="min_max", stride=1, bounds=bounds.NONE, **own)
     if settings.scaling == "none" and settings.bounds == bounds.AUTO:
         settings = settings.replace(bounds=bounds.NONE)
     if settings.split == "auto":

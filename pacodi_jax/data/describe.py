@@ -37,6 +37,7 @@ def text(data: Dataset) -> str:
         ("windows", _windows(data)),
         ("scaling", f"{recipe.scaling}, fitted on {_fitted(data)}"),
         ("bounds", _bounds(data)),
+        ("calendar", ", ".join(recipe.calendar.names) if recipe.calendar else "off"),
         ("fingerprint", f"sha256 {data.fingerprint}"),
     ]
     if report.left_out:

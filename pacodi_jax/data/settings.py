@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pacodi_jax.config import Section, setting
-from pacodi_jax.data import bounds, splits
+from pacodi_jax.data import bounds, calendar, splits
 from pacodi_jax.data.catalogue import CATALOGUE
 from pacodi_jax.data.scaling import SCALINGS
 
@@ -57,6 +57,11 @@ class DataSettings(Section, name="data"):
     channels: tuple[str, ...] = setting((), "the columns to model; all that have no other role")
     static: tuple[str, ...] = setting((), "columns that are constant per window: conditions")
     text: str = setting("", "a column of captions, constant per window")
+    calendar: str = setting(
+        calendar.OFF,
+        "conditions from a window's first stamp: day, week, year, those that train tells apart "
+        "(on; auto, if there are any), a list of them, or off",
+    )
     missing: float | None = setting(None, 'a number that means "no value"')
     max_gap: int = setting(
         3,
@@ -70,9 +75,12 @@ class DataSettings(Section, name="data"):
             object.__setattr__(self, "path", os.fspath(self.path))
         if isinstance(self.bounds, Mapping):
             object.__setattr__(self, "bounds", bounds.as_text(self.bounds))
+        if isinstance(self.calendar, list | tuple):
+            object.__setattr__(self, "calendar", ",".join(map(str, self.calendar)) or calendar.OFF)
         super().__post_init__()
 
     def check(self) -> None:
-        """Refuses fractions that do not make three parts, and bounds that cannot be read."""
+        """Refuses fractions that are not three parts, and what is no bound or no phase."""
         bounds.parse(self.bounds)
+        calendar.check(self.calendar)
         object.__setattr__(self, "fractions", splits.check_fractions(self.fractions))

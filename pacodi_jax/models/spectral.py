@@ -239,11 +239,19 @@ class SpectralDiffusion:
         )(keys)
         return mean[donors], scale[donors]
 
-    def finish(self, key: Key, weights: Arrays, windows: np.ndarray, draws: int) -> Arrays:
+    def finish(
+        self,
+        key: Key,
+        weights: Arrays,
+        windows: np.ndarray,
+        draws: int,
+        condition: np.ndarray | None = None,
+    ) -> Arrays:
         """Fits the correction of samples to training windows and to fresh draws."""
         bare = replace(self, fitted=self.fitted._replace(calibration=None))
         spectra = jax.jit(jax.vmap(to_spectrum))
-        drawn = bare.sample(key, weights, draws)
+        given = None if condition is None else jnp.asarray(condition)
+        drawn = bare.sample(key, weights, draws, given)
         found = calibration.fit(spectra(windows), spectra(drawn))
         return self.fitted._replace(calibration=found).to_arrays()
 
@@ -298,9 +306,9 @@ def family(name: str, make_view: Callable[[SpectralSettings, Shape, Quadratures]
     )
 
 
-def _calibration_hindrance(settings: SpectralSettings, is_conditional: bool) -> str:
-    if is_conditional:
-        return "is for models without conditions, each of which has moments of its own"
+def _calibration_hindrance(settings: SpectralSettings, has_kinds: bool) -> str:
+    if has_kinds:
+        return "is for models without texts and labels, each of which has moments of its own"
     if settings.diffusion.statistics == "oracle":
         return "would change the level and scale that diffusion.statistics='oracle' borrows"
     return ""

@@ -35,7 +35,10 @@ def write_samples(
     """
     recipe, facts = trained.recipe, drawn.facts
     table = recipe.write(
-        drawn.values, folder / f"samples{_table_kind(trained)}", static=drawn.columns
+        drawn.values,
+        folder / f"samples{_table_kind(trained)}",
+        stamps=drawn.stamps,
+        static=drawn.columns,
     )
     array = files.write(folder / "samples.npy", lambda path: _save(path, drawn.values))
     told = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"

@@ -42,11 +42,13 @@ class Draw(NamedTuple):
       values: ``(N, L, C)`` float64, in the user's units and rounded as the user's columns are.
       columns: the static and text columns, one row per window; None without any.
       facts: what decided the draw, JSON values.
+      stamps: of all steps, ``(N·L,)``; None for a model without a calendar.
     """
 
     values: np.ndarray
     columns: pd.DataFrame | None
     facts: dict[str, Any]
+    stamps: pd.DatetimeIndex | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +100,7 @@ class Trained:
         seed: int | None = None,
         static: Mapping[str, Any] | None = None,
         text: str | None = None,
+        start: Any = None,
         progress: Callable[[int, int], None] | None = None,
         **how: Any,
     ) -> Draw:
@@ -108,6 +111,8 @@ class Trained:
           seed: window i depends on (seed, i) alone; the run's seed by default.
           static: values of static columns; those left out are drawn from train's law.
           text: what the windows shall look like, for a model that reads texts.
+          start: the first stamp of every window, for a model with a calendar; drawn from the
+            first stamps of the training windows by default.
           progress: called with (drawn, count) after each block.
           **how: settings of the ``sample`` section that differ from the run's.
 
@@ -117,18 +122,32 @@ class Trained:
         seed = self.config.seed if seed is None else seed
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
             raise PacodiError(f"count={count!r}; accepted: 1, 2, 3, …")
-        request = self.request(seed, int(count), static=static, text=text)
+        request = self.request(seed, int(count), static=static, text=text, start=start)
         scaled = self.draw_scaled(
             sample_key(seed), int(count), request.vectors, progress=progress, **how
         )
-        facts = self.draw_facts(int(count), seed, static=static, text=text, **how)
-        return Draw(self.recipe.deliver(scaled), request.columns, facts)
+        facts = self.draw_facts(int(count), seed, static=static, text=text, start=start, **how)
+        values, stamps = self.recipe.deliver(scaled), request.stamps(self.recipe)
+        return Draw(values, request.columns, facts, stamps)
 
     def request(
-        self, seed: int, count: int, *, static: Mapping[str, Any] | None, text: str | None
+        self,
+        seed: int,
+        count: int,
+        *,
+        static: Mapping[str, Any] | None = None,
+        text: str | None = None,
+        start: Any = None,
     ) -> Request:
         """What the windows are asked to be, completed by train's law."""
         conditions.refuse_both(static, text)
+        asked = self._asked(seed, count, static, text)
+        return conditions.at_dates(self.recipe, asked, seed, count, start)
+
+    def _asked(
+        self, seed: int, count: int, static: Mapping[str, Any] | None, text: str | None
+    ) -> Request:
+        """What is asked by static columns or a text."""
         if text is not None:
             return conditions.by_text(self.recipe, self.encode(text), text, count)
         if self.recipe.attributes or static is not None:
@@ -142,6 +161,7 @@ class Trained:
         *,
         static: Mapping[str, Any] | None = None,
         text: str | None = None,
+        start: Any = None,
         **how: Any,
     ) -> dict[str, Any]:
         """What decides the windows of a request, as ``samples.json`` tells it."""
@@ -157,6 +177,7 @@ class Trained:
             "text": text,
             "reading": self._reading(text),
             "static": None if static is None else dict(static),
+            "start": None if start is None else str(start),
         }
 
     def _reading(self, text: str | None) -> dict[str, Any] | None:

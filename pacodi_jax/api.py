@@ -172,6 +172,7 @@ class PaCoDi:
         seed: int | None = None,
         static: Mapping[str, Any] | None = None,
         text: str | None = None,
+        start: Any = None,
         output: Literal["frame", "numpy"] = "frame",
         progress: bool = False,
         **how: Any,
@@ -184,6 +185,8 @@ class PaCoDi:
           static: values of static columns, such as ``{"grade": "high"}``. Columns left out are
             drawn from their law in train.
           text: what the windows shall look like, for a model that reads texts.
+          start: the first stamp of every window, such as ``"2027-01-01"``, for a model trained
+            with ``data.calendar``; by default first stamps are drawn from those of train.
           output: ``"frame"``, or ``"numpy"`` for an array ``(count, length, channels)``.
           progress: show a progress bar.
           **how: sampling choices of the model: for PaCoDi ``solver``, ``steps``, ``grid``,
@@ -198,7 +201,7 @@ class PaCoDi:
         if output not in ("frame", "numpy"):
             raise PacodiError(f"output={output!r}; accepted: 'frame', 'numpy'.")
         model = self._model
-        request = {"seed": seed, "static": static, "text": text, **how}
+        request = {"seed": seed, "static": static, "text": text, "start": start, **how}
         if progress:
             with progress_bar("drawing", "window") as show:
                 drawn = model.draw(count, progress=lambda n, of: show(n, of, ""), **request)
@@ -206,7 +209,7 @@ class PaCoDi:
             drawn = model.draw(count, **request)
         if output == "numpy":
             return drawn.values
-        return model.recipe.to_frame(drawn.values, static=drawn.columns)
+        return model.recipe.to_frame(drawn.values, stamps=drawn.stamps, static=drawn.columns)
 
     def score(
         self,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from pacodi_jax.config import Section, setting
+from pacodi_jax.data import calendar
 from pacodi_jax.data.settings import DataSettings
 from pacodi_jax.errors import PacodiError, choose, nearest
 from pacodi_jax.models import FAMILIES, Drawing, Family
@@ -126,6 +127,9 @@ class Evaluation(Section, name="evaluate"):
     seeds: int = setting(5, "complete runs of every score, each with its own draws", least=1)
 
 
+#: Settings of the data that runs of version 0.1 had not, as they were.
+_EARLIER = {"bounds": "none", "calendar": "off"}
+
 #: The sections that every run has.
 _ENGINE: dict[str, Any] = {
     "data": DataSettings,
@@ -162,7 +166,12 @@ class Config:
 
     @property
     def is_conditional(self) -> bool:
-        """Whether the model has conditions: texts or static columns."""
+        """Whether the model is asked to have conditions: texts, static columns or a calendar."""
+        return self.has_kinds or self.data.calendar not in (calendar.OFF, calendar.AUTO)
+
+    @property
+    def has_kinds(self) -> bool:
+        """Whether windows come in kinds, by texts or static columns, each with its own moments."""
         return bool(self.text.encoder or self.data.static)
 
     @classmethod
@@ -245,6 +254,11 @@ class Config:
         return json.dumps(self.to_dict(), indent=2, sort_keys=True) + "\n"
 
 
+def stored(values: Mapping[str, Any]) -> Config:
+    """The settings of a run as it wrote them; what its version had no setting for was off."""
+    return Config.make({**values, "data": _EARLIER | values.get("data", {})})
+
+
 def read(path: Path) -> Config:
     """Reads the settings in ``config.json`` of a run.
 
@@ -255,7 +269,7 @@ def read(path: Path) -> Config:
         values = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(values, dict):
             raise ValueError("it does not hold settings by section")
-        return Config.make(values)
+        return stored(values)
     except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise PacodiError(f"{path} cannot be read: {error}") from error
 
@@ -309,9 +323,9 @@ def _check_together(config: Config) -> None:
     if config.is_conditional and not config.model.reads_conditions:
         raise PacodiError(
             f"model.name={config.model.name!r} cannot be conditioned; leave data.static and "
-            "text.encoder empty."
+            "text.encoder empty, and data.calendar='off'."
         )
     draws = config.train.calibration
-    hindrance = config.model.calibration_hindrance(config.family, config.is_conditional)
+    hindrance = config.model.calibration_hindrance(config.family, config.has_kinds)
     if draws and hindrance:
         raise PacodiError(f"train.calibration={draws} {hindrance}; set it to 0.")

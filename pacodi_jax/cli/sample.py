@@ -22,6 +22,7 @@ def _parse(argv: Sequence[str], prog: str) -> argparse.Namespace:
     parser.add_argument("-n", "--samples", type=int, help="windows to draw (1000)")
     parser.add_argument("--static", help="column=value,column=value; the others as in train")
     parser.add_argument("--text", help="draw windows that this text describes")
+    parser.add_argument("--start", help="first stamp of every window, such as 2027-01-01")
     parser.add_argument("--seed", type=int, help="of the draw (the run's)")
     parser.add_argument("--out", type=Path, help="folder of the samples (RUN/samples)")
     add_settings(parser)
@@ -48,7 +49,7 @@ def _run(argv: Sequence[str], prog: str) -> None:
     work.cache_programs()
     reuse_memory()
     trained = folder.load(options.run)
-    wish = work.Wish(options.samples, options.seed, options.text, options.static)
+    wish = work.Wish(options.samples, options.seed, options.text, options.static, options.start)
     beside = options.run if options.run.is_dir() else options.run.parent
     work.sample(trained, options.out or beside / "samples", wish, how_of(trained, options.set))
 

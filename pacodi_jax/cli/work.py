@@ -31,12 +31,14 @@ class Wish:
       seed: of the draw; None for the run's.
       text: that they shall be described by.
       static: ``column=value,column=value`` that they shall have.
+      start: their first stamp.
     """
 
     count: int | None = None
     seed: int | None = None
     text: str | None = None
     static: str | None = None
+    start: str | None = None
 
 
 def cache_programs() -> None:
@@ -88,12 +90,12 @@ def sample(
     chosen, how = _split_count(trained, how)
     count = chosen if wish.count is None else wish.count
     seed = trained.config.seed if wish.seed is None else wish.seed
-    facts = trained.draw_facts(count, seed, static=static, text=wish.text, **how)
+    request = {"seed": seed, "static": static, "text": wish.text, "start": wish.start, **how}
+    facts = trained.draw_facts(count, **request)
     if not again and samples.holds(place, facts, "samples.json", "samples.npy"):
         print(f"{place} holds these {count} windows already")
         return
     _tell(trained, facts, how)
-    request = {"seed": seed, "static": static, "text": wish.text, **how}
     with progress_bar("drawing", "window") as show:
         drawn = trained.draw(count, progress=lambda n, of: show(n, of, ""), **request)
     dataset = None if beside is None else parts.load_windows(beside)

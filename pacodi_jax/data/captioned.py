@@ -44,7 +44,7 @@ class Captioned(WindowSet):
         vectors, rare = self.vectors[rows], self.rare[rows]
         return replace(self, starts=self.starts[rows], texts=texts, vectors=vectors, rare=rare)
 
-    def condition(self) -> np.ndarray:
+    def _labels(self) -> np.ndarray:
         """The encoded texts."""
         return self.vectors
 

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from pacodi_jax.errors import PacodiError
+
 #: An offset written +01:00, which strftime knows only as +0100.
 COLON = "%:z"
 
@@ -31,6 +33,55 @@ class Clock(NamedTuple):
     numeric: bool
     start: str
     rows: int
+
+    @property
+    def step(self) -> pd.Timedelta:
+        """How long a step lasts; of months and the like, about."""
+        offset = pd.tseries.frequencies.to_offset(self.frequency)
+        if isinstance(offset, pd.tseries.offsets.Tick):
+            return pd.Timedelta(offset)
+        first = pd.Timestamp("2024-01-01") + offset
+        return (first + offset + offset - first) / 2
+
+    def moment(self, stamp: Any) -> pd.Timestamp:
+        """Reads a stamp at which a series may begin; one without a zone is local time.
+
+        Raises:
+          PacodiError: for what is no date, or lies between two steps of the grid.
+        """
+        try:
+            found = pd.Timestamp(stamp)
+            if self.zone:
+                local = found.tzinfo is None
+                found = found.tz_localize(self.zone) if local else found.tz_convert(self.zone)
+            on_grid = found.tzinfo is None or bool(self.zone)
+        except (ValueError, TypeError) as error:
+            raise PacodiError(f"start={stamp!r} is no stamp of this table: {error}") from None
+        if found is pd.NaT or not on_grid or not self._meets(found):
+            raise PacodiError(
+                f"start={stamp!r} is not on the grid of this table: every {self.frequency} from "
+                f"{self.start}."
+            )
+        return found
+
+    def _meets(self, stamp: pd.Timestamp) -> bool:
+        """Whether a stamp lies on the grid of the first series, or on its way back or forth."""
+        start, offset = (
+            _moment(self.start, self.zone),
+            pd.tseries.frequencies.to_offset(self.frequency),
+        )
+        if isinstance(offset, pd.tseries.offsets.Tick):
+            return (stamp - start) % pd.Timedelta(offset) == pd.Timedelta(0)
+        first, last = min(start, stamp), max(start, stamp)
+        grid = pd.date_range(first, last, freq=offset)
+        return len(grid) > 0 and grid[0] == first and grid[-1] == last
+
+    def windows(self, firsts: pd.DatetimeIndex, length: int) -> pd.DatetimeIndex:
+        """The stamps of windows that begin at ``(N,)`` stamps: ``(N·L,)``."""
+        which, begins = firsts.factorize()
+        starts = [stamp.isoformat() for stamp in begins]
+        steps = np.tile(np.arange(length), len(firsts))
+        return pd.DatetimeIndex(self.stamps(starts, np.repeat(which, length), steps))
 
     def stamps(self, starts: Sequence[str], which: np.ndarray, positions: np.ndarray) -> pd.Index:
         """Returns stamps: ``positions[i]`` steps after ``starts[which[i]]``, ``(N,)`` each."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from pacodi_jax.data import attributes, gaps, law, scaling, splits
+from pacodi_jax.data import attributes, bounds, calendar, gaps, law, scaling, splits
 from pacodi_jax.data.fingerprint import fingerprint
 from pacodi_jax.data.numeric import surely_finite
 from pacodi_jax.data.recipe import WINDOW, Recipe
@@ -33,6 +33,8 @@ class Report(NamedTuple):
       constant: channels that are constant in train, left out and put back.
       left_out: channels that the catalogue leaves out.
       rejected: malformed rows of the source that were left out: number and reason.
+      given: channels whose bounds were given.
+      outside: bounded channels, and how many values beyond their bounds each has outside train.
       unread: validation windows whose texts have none of the words that training has.
     """
 
@@ -46,7 +48,15 @@ class Report(NamedTuple):
     constant: tuple[str, ...]
     left_out: tuple[str, ...]
     rejected: tuple[tuple[int, str], ...] = ()
+    given: tuple[str, ...] = ()
+    outside: tuple[tuple[str, int], ...] = ()
     unread: int = 0
+
+    @property
+    def beyond(self) -> str:
+        """How many values lie beyond the bounds of their channels."""
+        told = ", ".join(f"{name} ({count:,} values)" for name, count in self.outside)
+        return f"beyond their bounds outside train: {told}; data.bounds says which bounds hold"
 
     @property
     def malformed(self) -> str:
@@ -108,7 +118,8 @@ def load(settings: DataSettings, *, seed: int = 0, table: Any = None) -> Dataset
     train = parts == splits.TRAIN
     if not train.any():
         raise splits.no_window("train", length, settings.fractions[0], len(parts))
-    scaler = scaling.fit(full.values, train, settings.scaling, full.channels)
+    bound = bounds.chooser(settings.bounds, full.channels, full.dtypes)
+    scaler = scaling.fit(full.values, train, settings.scaling, full.channels, bound)
     cut = gaps.cuts(full, length)
     filled = gaps.fill(full.values, splits.edges(cut, parts), gap)
     starts = splits.part_starts(
@@ -116,8 +127,12 @@ def load(settings: DataSettings, *, seed: int = 0, table: Any = None) -> Dataset
     )
     known = tuple(attributes.fit(name, full.static.loc[train, name]) for name in settings.static)
     conditions = law.fit(known, full.static.iloc[starts[0]])
-    recipe = _recipe(found, settings, scaler, known, conditions)
+    firsts = full.stamps(starts[0])
+    dates = calendar.fit(settings.calendar, full.clock, firsts, length)
+    recipe = replace(_recipe(found, settings, scaler, known, conditions), calendar=dates)
     report = _report(found, full, filled, starts, length, recipe)
+    given = tuple(bounds.parse(settings.bounds))
+    report = report._replace(given=given, outside=_outside(full, scaler))
     series = scaler.scale(full.values)
     _check_scaled(series, recipe.live_channels)
     full = replace(full, values=series)
@@ -128,10 +143,24 @@ def load(settings: DataSettings, *, seed: int = 0, table: Any = None) -> Dataset
 def _resolved(settings: DataSettings, ready: bool) -> DataSettings:
     """The settings with ``auto`` decided, and what the paper's protocol fixes."""
     if settings.protocol == "paper":
-        return settings.replace(scaling="min_max", stride=1)
+        own = {"calendar": calendar.OFF} if settings.calendar == calendar.AUTO else {}
+        return settings.replace(scaling="min_max", stride=1, bounds=bounds.NONE, **own)
+    if settings.scaling == "none" and settings.bounds == bounds.AUTO:
+        settings = settings.replace(bounds=bounds.NONE)
     if settings.split == "auto":
         return settings.replace(split="series" if ready else "time")
     return settings
+
+
+def _outside(table: Table, scaler: scaling.Scaler) -> tuple[tuple[str, int], ...]:
+    """The bounded channels that have values beyond their bounds, and how many."""
+    names = np.array(table.channels)[scaler.live].tolist()
+    columns = np.flatnonzero(scaler.live)
+    counts = {}
+    for i, found in scaler.links():
+        column = table.values[:, columns[i]]
+        counts[names[i]] = int((column < found.low).sum() + (column > found.high).sum())
+    return tuple((name, count) for name, count in counts.items() if count)
 
 
 def _check_scaled(series: np.ndarray, names: tuple[str, ...]) -> None:

@@ -12,10 +12,12 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from pacodi_jax import files
+from pacodi_jax.data import bounds as links
 from pacodi_jax.data.dataset import Dataset
 from pacodi_jax.data.windows import WindowSet
 
 _CHANNELS = 12
+_NAMED = 8
 _SEGMENT = 1024
 _WINDOWS = 2000
 _FINE = 16
@@ -34,10 +36,14 @@ def text(data: Dataset) -> str:
         ("split", _split(data)),
         ("windows", _windows(data)),
         ("scaling", f"{recipe.scaling}, fitted on {_fitted(data)}"),
+        ("bounds", _bounds(data)),
+        ("calendar", ", ".join(recipe.calendar.names) if recipe.calendar else "off"),
         ("fingerprint", f"sha256 {data.fingerprint}"),
     ]
     if report.left_out:
         lines.append(("left out", f"{', '.join(report.left_out)}: too few values; name it to keep"))
+    if report.outside:
+        lines.append(("beyond", report.beyond))
     if report.rejected:
         lines.append(("malformed", report.malformed))
     if report.constant:
@@ -74,6 +80,25 @@ def _windows(data: Dataset) -> str:
 
 def _fitted(data: Dataset) -> str:
     return "ALL windows" if data.recipe.protocol == "paper" else "train only"
+
+
+def _bounds(data: Dataset) -> str:
+    """Which channels have which bounds, and why."""
+    scaler, report = data.recipe.scaler, data.report
+    values = data.recipe.deliver(_some(data.train))[..., scaler.live]
+    groups: dict[str, list[str]] = {}
+    for i, found in scaler.links():
+        name = data.recipe.live_channels[i]
+        near = (links.to_line(values[..., i], found) != values[..., i]).any()
+        why = "given" if name in report.given else "train comes near" if near else "train keeps off"
+        groups.setdefault(f"{found.words} ({why})", []).append(name)
+    told = [f"{words}: {_listed(names)}" for words, names in groups.items()]
+    return "; ".join(told) or "none"
+
+
+def _listed(names: list[str]) -> str:
+    rest = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _table(data: Dataset) -> str:

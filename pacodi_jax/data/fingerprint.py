@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 
+from pacodi_jax.data import bounds, calendar
 from pacodi_jax.data.settings import DataSettings
 from pacodi_jax.data.table import Table
 
@@ -14,6 +15,9 @@ def fingerprint(table: Table, settings: DataSettings, seed: int) -> str:
     """SHA-256 of the values, the time grid, ids and labels, and the settings but for the path."""
     options = {**settings.to_dict(), "seed": seed}
     del options["path"]
+    for name, off in (("bounds", bounds.NONE), ("calendar", calendar.OFF)):
+        if options[name] == off:  # as in versions that had no such setting
+            del options[name]
     given = {name: value for name, value in options.items() if value or value == 0}
     digest = hashlib.sha256(json.dumps(given, sort_keys=True).encode())
     known = [table.channels, table.dtypes, table.starts, table.clock, table.bounds.tolist()]

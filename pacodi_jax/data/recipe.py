@@ -12,6 +12,7 @@ import pandas as pd
 
 from pacodi_jax.data import attributes, files, frames, law, stored, tabulate, writing
 from pacodi_jax.data.attributes import Attribute
+from pacodi_jax.data.calendar import Calendar
 from pacodi_jax.data.clock import Clock
 from pacodi_jax.data.frames import ColumnType
 from pacodi_jax.data.law import Law
@@ -49,6 +50,7 @@ class Recipe:
       types: the user's own type of each column; empty in recipes of version 0.1.
       law: which static values the training windows have, and how often; ``None`` without static
         columns and in recipes of version 0.1.
+      calendar: which phases of a window's first stamp are conditions; ``None`` for none.
     """
 
     source: str
@@ -72,6 +74,7 @@ class Recipe:
     backend: str = "pandas"
     types: Mapping[str, ColumnType] = dataclasses.field(default_factory=dict)
     law: Law | None = None
+    calendar: Calendar | None = None
 
     @property
     def live_channels(self) -> tuple[str, ...]:
@@ -232,6 +235,7 @@ class Recipe:
         values: np.ndarray,
         path: str | os.PathLike[str],
         *,
+        stamps: pd.Index | None = None,
         static: pd.DataFrame | None = None,
     ) -> Path:
         """Writes windows in the user's units as the same kind of file as the source.
@@ -239,6 +243,7 @@ class Recipe:
         Args:
           values: ``(N, L, C)`` in the user's units, as :meth:`deliver` gives them.
           path: the file; without a known ending it gets the source's.
+          stamps: ``N·L`` time stamps, as for :meth:`to_table`.
           static: a row of static values for each window of a table.
 
         Returns:
@@ -249,4 +254,4 @@ class Recipe:
             target = target.with_name(target.name + self.kind)
         if files.kind(target) in files.ARRAYS:
             return writing.write_array(self._as_array(values), target)
-        return writing.write_table(self.to_table(values, static=static), target)
+        return writing.write_table(self.to_table(values, stamps=stamps, static=static), target)

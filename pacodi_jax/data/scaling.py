@@ -1,4 +1,4 @@
-"""Scaling that a recipe can undo: per channel an offset, a factor and perhaps a curve."""
+"""Scaling that a recipe can undo: per channel an offset, a factor, perhaps bounds and a curve."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -6,6 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from pacodi_jax.data import bounds as links
+from pacodi_jax.data.bounds import Bounds
 from pacodi_jax.errors import PacodiError, choose
 
 _BLOCK = 1 << 13
@@ -50,7 +52,7 @@ class Curve(NamedTuple):
 
 
 class Scaler(NamedTuple):
-    """``scaled = curve((value − offset) / factor)``, for each of the user's C channels.
+    """``scaled = curve((link(value) − offset) / factor)``, for each of the user's C channels.
 
     A channel that is constant in train has factor 0: it is left out of what the model sees and
     put back, with the value ``offset``, by :meth:`unscale`.
@@ -60,12 +62,15 @@ class Scaler(NamedTuple):
       factor: ``(C,)``.
       scores: ``(P + 1,)`` of all curves; empty without.
       knots: ``(P + 1, C)``, the value of each channel at each score; empty without.
+      bounds: ``(C, 3)``, the :class:`~pacodi_jax.data.bounds.Bounds` of each channel; empty if no
+        channel has any.
     """
 
     offset: np.ndarray
     factor: np.ndarray
     scores: np.ndarray = np.empty(0)
     knots: np.ndarray = np.empty(0)
+    bounds: np.ndarray = np.empty((0, 3))
 
     @property
     def live(self) -> np.ndarray:
@@ -78,6 +83,12 @@ class Scaler(NamedTuple):
         columns = self.knots[:, self.live].T if self.scores.size else ()
         return [Curve(self.scores, column) for column in columns]
 
+    def links(self) -> list[tuple[int, Bounds]]:
+        """The bounded channels that the model sees, by their number among these."""
+        kept = self.bounds[self.live] if len(self.bounds) else ()
+        every = ((i, Bounds(*row)) for i, row in enumerate(np.asarray(kept).tolist()))
+        return [(i, found) for i, found in every if found.words]
+
     def scale(self, values: np.ndarray) -> np.ndarray:
         """Scales ``(T, C)`` to float32 ``(T, C_live)`` in the memory of ``values``, which are lost.
 
@@ -89,11 +100,12 @@ class Scaler(NamedTuple):
         room = values.reshape(-1).view(np.float32)
         out = room[: shape[0] * shape[1]].reshape(shape)
         offset, factor, curves = self.offset[live], self.factor[live], self._curves
+        linked = self.links()
         for begin in range(0, len(values), _BLOCK):
             block = values[begin : begin + _BLOCK]
             block = block if live.all() else block[:, live]
             with np.errstate(over="ignore"):
-                block = (block - offset) / factor
+                block = (_linked(block, linked) - offset) / factor
                 for column, curve in enumerate(curves):
                     block[:, column] = curve.to_scores(block[:, column])
                 out[begin : begin + _BLOCK] = np.where(np.isnan(block), 0, block)
@@ -114,7 +126,20 @@ class Scaler(NamedTuple):
             windows = np.stack(list(columns), axis=-1)
         out[...] = self.offset
         out[..., live] += windows * self.factor[live]
+        seen = np.flatnonzero(live)
+        for i, found in self.links():
+            out[..., seen[i]] = links.from_line(out[..., seen[i]], found)
         return out
+
+
+def _linked(block: np.ndarray, linked: list[tuple[int, Bounds]]) -> np.ndarray:
+    """Takes the bounded columns of ``(T, C_live)`` to the line, in double."""
+    if not linked:
+        return block
+    block = block.astype(np.float64)
+    for i, found in linked:
+        block[:, i] = links.to_line(block[:, i], found)
+    return block
 
 
 def _min_max(column: np.ndarray) -> tuple[float, float]:
@@ -154,7 +179,13 @@ def _knots(column: np.ndarray, scores: np.ndarray) -> np.ndarray:
     return np.array([column.min(), *inner, column.max()], np.float64)
 
 
-def fit(values: np.ndarray, rows: np.ndarray, scaling: str, names: tuple[str, ...]) -> Scaler:
+def fit(
+    values: np.ndarray,
+    rows: np.ndarray,
+    scaling: str,
+    names: tuple[str, ...],
+    bound: Callable[[str, np.ndarray], Bounds] | None = None,
+) -> Scaler:
     """Fits a scaler to the observed values of some rows.
 
     Args:
@@ -162,6 +193,7 @@ def fit(values: np.ndarray, rows: np.ndarray, scaling: str, names: tuple[str, ..
       rows: ``(T,)`` which rows may be looked at: those of train.
       scaling: a name in ``SCALINGS``.
       names: the channels' names, for messages.
+      bound: the bounds of a channel, of its name and its values in these rows; none by default.
 
     Returns:
       The scaler.
@@ -175,25 +207,35 @@ def fit(values: np.ndarray, rows: np.ndarray, scaling: str, names: tuple[str, ..
     # Half a row lies beyond the first and the last score: as far out as so many normal draws go.
     end = float(-ndtri(0.5 / rows.sum()))
     scores = np.linspace(-end, end, _PIECES + 1) if scaling in _CURVED else np.empty(0)
-    offsets, factors, knots = [], [], []
+    fitted, knots = [], []
     for name, column in zip(names, values.T, strict=True):
         seen = np.ascontiguousarray(column[within])
         holes = np.isnan(seen)
         seen = seen[~holes] if holes.any() else seen
         if not seen.size:
             raise PacodiError(f"column {name!r} has no value in the training part; leave it out")
-        if (seen == seen[0]).all():
-            offset, factor = float(seen[0]), 0.0
-        else:
-            with np.errstate(over="ignore", invalid="ignore"):
-                offset, factor = measure(seen)
-        if not np.isfinite([offset, factor]).all() or factor > 1e300:
-            raise PacodiError(f"column {name!r} spans too wide a range; rescale it")
-        offsets.append(offset)
-        factors.append(factor)
+        found = Bounds() if bound is None else bound(name, seen)
+        offset, factor, found, seen = _fit_column(name, seen, measure, found)
+        fitted.append((offset, factor, found))
         if scores.size:
             # In double, as values are scaled: equal values must fall on their level piece exactly.
             knots.append(_knots((seen.astype(np.float64) - offset) / (factor or 1.0), scores))
+    offsets, factors, bounds = zip(*fitted, strict=True)
     if not any(factors):
         raise PacodiError(f"every channel is constant in the training part: {', '.join(names)}")
-    return Scaler(np.array(offsets), np.array(factors), scores, np.array(knots).T)
+    bounded = np.array(bounds if any(found.words for found in bounds) else np.empty((0, 3)))
+    return Scaler(np.array(offsets), np.array(factors), scores, np.array(knots).T, bounded)
+
+
+def _fit_column(
+    name: str, seen: np.ndarray, measure: Callable[[np.ndarray], tuple[float, float]], found: Bounds
+) -> tuple[float, float, Bounds, np.ndarray]:
+    """Offset, factor and bounds of a channel, and its values on the line."""
+    if (seen == seen[0]).all():
+        return float(seen[0]), 0.0, Bounds(), seen
+    with np.errstate(over="ignore", invalid="ignore"):
+        seen = links.to_line(seen.astype(np.float64), found) if found.words else seen
+        offset, factor = measure(seen)
+    if not np.isfinite([offset, factor]).all() or factor > 1e300:
+        raise PacodiError(f"column {name!r} spans too wide a range; rescale it")
+    return offset, factor, found, seen

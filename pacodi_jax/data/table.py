@@ -49,6 +49,13 @@ class Table:
     types: Mapping[str, ColumnType]
     ready: bool = False
 
+    def stamps(self, rows: np.ndarray) -> pd.Index | None:
+        """The stamps of ``(N,)`` rows, or ``None`` without a time column."""
+        if self.clock is None or self.starts is None or self.positions is None:
+            return None
+        which = np.searchsorted(self.bounds, rows, side="right") - 1
+        return self.clock.stamps(self.starts, which, self.positions[rows])
+
 
 def from_array(array: np.ndarray, where: str) -> Table:
     """Reads ``(T,)``, ``(T, C)`` or ready-made windows ``(N, L, C)`` as a table.

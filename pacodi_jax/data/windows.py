@@ -56,10 +56,25 @@ class WindowSet:
         return self.take(np.arange(len(self)))
 
     def condition(self) -> np.ndarray | None:
-        """The static columns at each window as ``(N, E)`` float32, or ``None`` without any."""
+        """What a model is told of each window: ``(N, E)`` float32, or ``None`` for nothing.
+
+        The static columns, then the phases of the first stamp.
+        """
+        told = [part for part in (self._labels(), self._phases()) if part is not None]
+        return np.concatenate(told, axis=1) if told else None
+
+    def _labels(self) -> np.ndarray | None:
+        """The static columns at each window."""
         if not self.recipe.attributes:
             return None
         return attributes.encode(self.recipe.attributes, self.table.static.iloc[self.starts])
+
+    def _phases(self) -> np.ndarray | None:
+        """The calendar at each window's first stamp."""
+        stamps = None if self.recipe.calendar is None else self.table.stamps(self.starts)
+        if self.recipe.calendar is None or stamps is None:
+            return None
+        return self.recipe.calendar.phases(pd.DatetimeIndex(stamps))
 
     def oversampled(self) -> np.ndarray | None:
         """Oversampled examples ``(N,)`` bool, or ``None``; their condition is never dropped."""
@@ -77,12 +92,5 @@ class WindowSet:
         ids = None if self.table.ids is None else self.table.ids[which].tolist()
         static = self.table.static.iloc[begin] if self.table.static.shape[1] else None
         values = self.recipe.deliver(self.take(chosen))
-        stamps = self._stamps(begin, which)
+        stamps = self.table.stamps((begin[:, None] + np.arange(self.length)).ravel())
         return self.recipe.to_table(values, stamps=stamps, ids=ids, static=static)
-
-    def _stamps(self, begin: np.ndarray, which: np.ndarray) -> pd.Index | None:
-        clock, starts, positions = self.table.clock, self.table.starts, self.table.positions
-        if clock is None or starts is None or positions is None:
-            return None
-        rows = positions[begin[:, None] + np.arange(self.length)].ravel()
-        return clock.stamps(starts, np.repeat(which, self.length), rows)

@@ -117,10 +117,18 @@ class Generator(Protocol):
         """Returns what is stored of a state in order to sample."""
         ...
 
-    def finish(self, key: Key, weights: Arrays, windows: np.ndarray, draws: int) -> Arrays:
+    def finish(
+        self,
+        key: Key,
+        weights: Arrays,
+        windows: np.ndarray,
+        draws: int,
+        condition: np.ndarray | None = None,
+    ) -> Arrays:
         """Returns what :attr:`Family.prepare` found, completed by ``draws`` samples of the model.
 
-        Called once after training if ``train.calibration`` asks for draws.
+        Called once after training if ``train.calibration`` asks for draws. ``condition`` gives
+        those of the draws, ``(draws, E)``: dates by train's law if the model knows a calendar.
 
         Raises:
           PacodiError: by a family that has nothing to complete.
@@ -180,7 +188,7 @@ class Family:
         name, such as ``{"train.batch": 128}``.
       reads_conditions: whether it can be conditioned.
       reads_observed: whether it draws windows given some of their values.
-      calibration_hindrance: ``(settings, is_conditional) -> why``, the reason against
+      calibration_hindrance: ``(settings, has_kinds) -> why``, the reason against
         ``train.calibration``, or an empty text.
     """
 
@@ -192,6 +200,6 @@ class Family:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     reads_conditions: bool = True
     reads_observed: bool = False
-    calibration_hindrance: Callable[[Any, bool], str] = lambda settings, is_conditional: (
+    calibration_hindrance: Callable[[Any, bool], str] = lambda settings, has_kinds: (
         f"is not for model.name={settings.model.name!r}, which has nothing to calibrate"
     )

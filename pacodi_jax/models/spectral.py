@@ -102,10 +102,18 @@ class SpectralDiffusion(SpectralSampler):
         drop = jax.vmap(lambda key: jax.random.bernoulli(key, share))(keys)
         return drop if batch.oversampled is None else drop & ~batch.oversampled
 
-    def finish(self, key: Key, weights: Arrays, windows: np.ndarray, draws: int) -> Arrays:
+    def finish(
+        self,
+        key: Key,
+        weights: Arrays,
+        windows: np.ndarray,
+        draws: int,
+        condition: np.ndarray | None = None,
+    ) -> Arrays:
         """Fits the correction of samples to training windows and to fresh draws."""
         bare = replace(self, fitted=self.fitted._replace(calibration=None))
         spectra = jax.jit(jax.vmap(to_spectrum))
-        drawn = bare.sample(key, weights, draws)
+        given = None if condition is None else jnp.asarray(condition)
+        drawn = bare.sample(key, weights, draws, given)
         found = calibration.fit(spectra(windows), spectra(drawn))
         return self.fitted._replace(calibration=found).to_arrays()

@@ -45,9 +45,9 @@ def family(name: str, make_view: Callable[[SpectralSettings, Shape, Quadratures]
     )
 
 
-def _calibration_hindrance(settings: SpectralSettings, is_conditional: bool) -> str:
-    if is_conditional:
-        return "is for models without conditions, each of which has moments of its own"
+def _calibration_hindrance(settings: SpectralSettings, has_kinds: bool) -> str:
+    if has_kinds:
+        return "is for models without texts and labels, each of which has moments of its own"
     if settings.diffusion.statistics == "oracle":
         return "would change the level and scale that diffusion.statistics='oracle' borrows"
     return ""

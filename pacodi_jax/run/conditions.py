@@ -51,10 +51,18 @@ class Request(NamedTuple):
     Attributes:
       vectors: ``(count, E)`` as the model reads it; None for an unconditional model.
       columns: what stands in the static and text columns of each window; None without any.
+      firsts: the first stamp of each window; None without a calendar.
     """
 
     vectors: np.ndarray | None
     columns: pd.DataFrame | None
+    firsts: pd.DatetimeIndex | None = None
+
+    def stamps(self, recipe: Recipe) -> pd.DatetimeIndex | None:
+        """The stamps of all steps of the windows; None without a calendar."""
+        if self.firsts is None or recipe.clock is None:
+            return None
+        return recipe.clock.windows(self.firsts, recipe.length)
 
 
 def by_static(recipe: Recipe, seed: int, count: int, static: Mapping[str, Any] | None) -> Request:
@@ -78,6 +86,27 @@ def by_text(recipe: Recipe, vector: np.ndarray, text: str, count: int) -> Reques
     """One text for all windows."""
     vectors = np.broadcast_to(vector, (count, len(vector)))
     return Request(vectors, recipe.caption_rows(clean_text(text), count))
+
+
+def at_dates(recipe: Recipe, request: Request, seed: int, count: int, start: Any) -> Request:
+    """The request with the phases of first stamps: of ``start``, or drawn from train's law.
+
+    Raises:
+      PacodiError: for a start that the model does not know or the clock does not hit.
+    """
+    dates, clock = recipe.calendar, recipe.clock
+    if dates is None or clock is None:
+        if start is not None:
+            raise PacodiError(
+                f"start={start!r}: this model knows no dates; train one with data.calendar=on."
+            )
+        return request
+    if start is None:
+        firsts = dates.draw(seed, count)
+    else:
+        firsts = pd.DatetimeIndex([clock.moment(start)] * count)
+    told = [part for part in (request.vectors, dates.phases(firsts)) if part is not None]
+    return request._replace(vectors=np.concatenate(told, axis=1), firsts=firsts)
 
 
 def refuse_both(static: Mapping[str, Any] | None, text: str | None) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from jax import export as jax_export
 
 from pacodi_jax import files
+from pacodi_jax.data import bounds
 from pacodi_jax.data.scaling import Scaler
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.run.trained import Trained, sample_key
@@ -88,7 +89,10 @@ def unscale(scaler: Scaler, windows: Array) -> Array:
         )
     offset = jnp.asarray(scaler.offset, windows.dtype)
     out = jnp.broadcast_to(offset, (*windows.shape[:-1], len(offset)))
-    return out.at[..., live].add(windows * jnp.asarray(scaler.factor[live], windows.dtype))
+    out = out.at[..., live].add(windows * jnp.asarray(scaler.factor[live], windows.dtype))
+    for i, found in scaler.links():
+        out = out.at[..., live[i]].set(bounds.from_line(out[..., live[i]], found, jnp))
+    return out
 
 
 def _curve(scaler: Scaler, scores: Array, channel: int | np.integer) -> Array:

@@ -7,7 +7,7 @@ import numpy as np
 import optax
 
 from pacodi_jax import data
-from pacodi_jax.data import Dataset
+from pacodi_jax.data import Dataset, bounds, calendar
 from pacodi_jax.data.captioned import with_texts
 from pacodi_jax.models import Arrays, Generator, Shape, Training
 from pacodi_jax.settings import Config, TrainSettings
@@ -22,7 +22,10 @@ def load_windows(config: Config, table: Any = None) -> Dataset:
       config: the settings.
       table: a frame or an array in memory, instead of the source that the settings name.
     """
-    return data.load(config.data, seed=config.seed, table=table)
+    wanted = config.data
+    if wanted.calendar == calendar.AUTO and not config.model.reads_conditions:
+        wanted = wanted.replace(calendar=calendar.OFF)
+    return data.load(wanted, seed=config.seed, table=table)
 
 
 def load_data(config: Config, table: Any = None) -> Dataset:
@@ -45,7 +48,10 @@ def all_windows(config: Config, table: Any = None) -> np.ndarray:
     Raises:
       PacodiError: if there is none.
     """
-    whole = config.data.replace(protocol="honest", split="time", fractions=(1.0, 0.0, 0.0))
+    as_it_is = {"bounds": bounds.NONE, "calendar": calendar.OFF}
+    whole = config.data.replace(
+        protocol="honest", split="time", fractions=(1.0, 0.0, 0.0), **as_it_is
+    )
     found = data.load(whole, seed=config.seed, table=table)
     return found.recipe.deliver(found.train.values())
 

@@ -35,7 +35,10 @@ def write_samples(
     """
     recipe, facts = trained.recipe, drawn.facts
     table = recipe.write(
-        drawn.values, folder / f"samples{_table_kind(trained)}", static=drawn.columns
+        drawn.values,
+        folder / f"samples{_table_kind(trained)}",
+        stamps=drawn.stamps,
+        static=drawn.columns,
     )
     array = files.write(folder / "samples.npy", lambda path: _save(path, drawn.values))
     told = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
@@ -45,7 +48,7 @@ def write_samples(
         drawn.values,
         recipe.channels,
         folder / "samples.png",
-        real=None if dataset is None else _some_real(trained, dataset),
+        real=None if dataset is None else _some_real(dataset),
         real_title=_real_title(text, static),
         title=" ".join(filter(None, [trained.label, _asked(text, static)])),
     )
@@ -80,10 +83,10 @@ def _asked(text: str | None, static: Mapping[str, Any] | None) -> str:
     return _shortened("".join(c if c.isprintable() else " " for c in told))
 
 
-def _some_real(trained: Trained, dataset: Dataset) -> np.ndarray:
+def _some_real(dataset: Dataset) -> np.ndarray:
     """Training windows from the first to the last, in the user's units."""
     train = dataset.train.once()
-    return trained.recipe.deliver(train.take(np.linspace(0, len(train) - 1, 24).astype(int)))
+    return train.recipe.deliver(train.take(np.linspace(0, len(train) - 1, 24).astype(int)))
 
 
 def _real_title(text: str | None, static: Mapping[str, Any] | None) -> str:

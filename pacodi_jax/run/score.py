@@ -53,7 +53,7 @@ def score(
       progress: called with (done, total, label) after each number.
       **how: settings of the ``sample`` section that differ from the run's.
     """
-    recipe, live = trained.recipe, trained.recipe.scaler.live
+    recipe, live = dataset.recipe, trained.recipe.scaler.live
     train = dataset.train.once()
     count = wanted.seeds * min(wanted.windows, len(train))
     # A constant channel is put back by the recipe, not made by the model: nothing to score.

@@ -21,6 +21,7 @@ from pacodi_jax.models import FAMILIES, Arrays, Generator, Shape
 from pacodi_jax.run import conditions, parts
 from pacodi_jax.run.conditions import Request, TextLaw
 from pacodi_jax.settings import Config
+from pacodi_jax.settings import stored as stored_settings
 from pacodi_jax.text.encoders import Encoder, check_vectors, require_identity
 from pacodi_jax.text.encoders.interface import as_numbers
 from pacodi_jax.text.encoders.vocabulary import Vocabulary, encode_request
@@ -44,11 +45,13 @@ class Draw(NamedTuple):
       values: ``(N, L, C)`` float64, in the user's units and rounded as the user's columns are.
       columns: the static and text columns, one row per window; None without any.
       facts: what decided the draw, JSON values.
+      stamps: of all steps, ``(N·L,)``; None for a model without a calendar.
     """
 
     values: np.ndarray
     columns: pd.DataFrame | None
     facts: dict[str, Any]
+    stamps: pd.DatetimeIndex | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +103,7 @@ class Trained:
         seed: int | None = None,
         static: Mapping[str, Any] | None = None,
         text: str | None = None,
+        start: Any = None,
         progress: Callable[[int, int], None] | None = None,
         **how: Any,
     ) -> Draw:
@@ -110,6 +114,8 @@ class Trained:
           seed: window i depends on (seed, i) alone; the run's seed by default.
           static: values of static columns; those left out are drawn from train's law.
           text: what the windows shall look like, for a model that reads texts.
+          start: the first stamp of every window, for a model with a calendar; drawn from the
+            first stamps of the training windows by default.
           progress: called with (drawn, count) after each block.
           **how: settings of the ``sample`` section that differ from the run's.
 
@@ -119,18 +125,32 @@ class Trained:
         seed = self.config.seed if seed is None else seed
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
             raise PacodiError(f"count={count!r}; accepted: 1, 2, 3, …")
-        request = self.request(seed, int(count), static=static, text=text)
+        request = self.request(seed, int(count), static=static, text=text, start=start)
         scaled = self.draw_scaled(
             sample_key(seed), int(count), request.vectors, progress=progress, **how
         )
-        facts = self.draw_facts(int(count), seed, static=static, text=text, **how)
-        return Draw(self.recipe.deliver(scaled), request.columns, facts)
+        facts = self.draw_facts(int(count), seed, static=static, text=text, start=start, **how)
+        values, stamps = self.recipe.deliver(scaled), request.stamps(self.recipe)
+        return Draw(values, request.columns, facts, stamps)
 
     def request(
-        self, seed: int, count: int, *, static: Mapping[str, Any] | None, text: str | None
+        self,
+        seed: int,
+        count: int,
+        *,
+        static: Mapping[str, Any] | None = None,
+        text: str | None = None,
+        start: Any = None,
     ) -> Request:
         """What the windows are asked to be, completed by train's law."""
         conditions.refuse_both(static, text)
+        asked = self._asked(seed, count, static, text)
+        return conditions.at_dates(self.recipe, asked, seed, count, start)
+
+    def _asked(
+        self, seed: int, count: int, static: Mapping[str, Any] | None, text: str | None
+    ) -> Request:
+        """What is asked by static columns or a text."""
         if text is not None:
             return conditions.by_text(self.recipe, self.encode(text), text, count)
         if self.recipe.attributes or static is not None:
@@ -144,6 +164,7 @@ class Trained:
         *,
         static: Mapping[str, Any] | None = None,
         text: str | None = None,
+        start: Any = None,
         **how: Any,
     ) -> dict[str, Any]:
         """What decides the windows of a request, as ``samples.json`` tells it."""
@@ -159,6 +180,7 @@ class Trained:
             "text": text,
             "reading": self._reading(text),
             "static": None if static is None else dict(static),
+            "start": None if start is None else str(start),
         }
 
     def _reading(self, text: str | None) -> dict[str, Any] | None:
@@ -271,7 +293,7 @@ class Trained:
             if "texts" in header:
                 texts = TextLaw(tuple(header["texts"]), stored.arrays["texts"]["vectors"])
             return cls(
-                Config.make(header["settings"]),
+                stored_settings(header["settings"]),
                 Recipe.from_json(json.dumps(header["recipe"])),
                 header["facts"],
                 stored.arrays["arrays"],

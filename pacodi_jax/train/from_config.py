@@ -158,7 +158,8 @@ def _finished(
     display.say(f"calibrating samples by {draws:,} draws")
     key = jax.random.fold_in(jax.random.key(model.config.seed), _CALIBRATION_STREAM)
     windows = dataset.train.once().values()
-    arrays = generator.finish(key, model.weights, windows, draws)
+    given = model.request(model.config.seed, draws).vectors  # dates by train's law, if any
+    arrays = generator.finish(key, model.weights, windows, draws, given)
     arrays = jax.tree.map(np.asarray, arrays)
     facts = model.facts | {"calibration": draws}
     model = Trained(model.config, model.recipe, facts, arrays, model.weights, model.texts)
@@ -258,6 +259,8 @@ def _notes(dataset: Dataset) -> list[str]:
     report, found = dataset.report, []
     if report.rejected:
         found.append(report.malformed)
+    if report.outside:
+        found.append(report.beyond)
     if report.unread:
         found.append(
             f"{report.unread} of {len(dataset.validation)} validation windows have a text without "

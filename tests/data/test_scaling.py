@@ -67,7 +67,9 @@ def test_a_recipe_keeps_the_curve_and_an_older_one_has_none(tmp_path):
     np.save(tmp_path / "t.npy", np.random.default_rng(5).gamma(0.5, size=(300, 2)))
     recipes = {
         name: data.load(
-            data.DataSettings(source="table", path=tmp_path / "t.npy", length=8, scaling=name)
+            data.DataSettings(
+                source="table", path=tmp_path / "t.npy", length=8, scaling=name, bounds="none"
+            )
         ).recipe
         for name in ("quantile", "standard")
     }

@@ -131,7 +131,7 @@ class Game(PerWindow):
     def weights(self, state):
         return {name: state.makers[name] for name in ("hidden", "make")}
 
-    def finish(self, key, weights, windows, draws):
+    def finish(self, key, weights, windows, draws, condition=None):
         raise PacodiError("there is nothing to calibrate.")
 
     def draw_one(self, sampling, weights, key, condition):

@@ -7,7 +7,12 @@ from pacodi_jax.errors import PacodiError
 
 
 def from_columns(
-    frame: pd.DataFrame, names: tuple[str, ...], where: str, missing: float | None
+    frame: pd.DataFrame,
+    names: tuple[str, ...],
+    where: str,
+    missing: float | None,
+    *,
+    may_be_empty: bool = False,
 ) -> np.ndarray:
     """Reads columns as ``(T, C)`` float64, NaN where a value is missing.
 
@@ -16,6 +21,7 @@ def from_columns(
       names: the columns.
       where: what to call the table in messages.
       missing: a number that means "no value".
+      may_be_empty: accept a column without any value.
 
     Raises:
       PacodiError: naming a column that is not numeric, empty or infinite.
@@ -25,7 +31,7 @@ def from_columns(
         values[:, i] = _number_column(frame[name], name, where)
     if missing is not None:
         values[values == missing] = np.nan
-    check(values, names, where)
+    check(values, names, where, may_be_empty=may_be_empty)
     return values
 
 
@@ -56,14 +62,16 @@ def surely_finite(values: np.ndarray, block: int = 1 << 13) -> bool:
         )
 
 
-def check(values: np.ndarray, names: tuple[str, ...], where: str) -> None:
+def check(
+    values: np.ndarray, names: tuple[str, ...], where: str, *, may_be_empty: bool = False
+) -> None:
     """Refuses a channel without any value, or with an infinite one."""
     if surely_finite(values):
         return
     with np.errstate(invalid="ignore"):
         lows, highs = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
     for i, name in enumerate(names):
-        if np.isnan(lows[i]):
+        if np.isnan(lows[i]) and not may_be_empty:
             raise PacodiError(f"{where}: column {name!r} has no value at all; leave it out")
         if np.isinf(lows[i]) or np.isinf(highs[i]):
             row = int(np.flatnonzero(np.isinf(values[:, i]))[0]) + 1

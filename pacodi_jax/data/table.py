@@ -57,7 +57,7 @@ class Table:
         return self.clock.stamps(self.starts, which, self.positions[rows])
 
 
-def from_array(array: np.ndarray, where: str) -> Table:
+def from_array(array: np.ndarray, where: str, *, may_be_empty: bool = False) -> Table:
     """Reads ``(T,)``, ``(T, C)`` or ready-made windows ``(N, L, C)`` as a table.
 
     The table may take over the array's memory, and scaling writes into it.
@@ -78,7 +78,7 @@ def from_array(array: np.ndarray, where: str) -> Table:
         values = values.astype(np.float64)
     values = np.require(values, requirements=["C", "W"])
     names = tuple(f"c{i}" for i in range(values.shape[1]))
-    numeric.check(values, names, where)
+    numeric.check(values, names, where, may_be_empty=may_be_empty)
     return Table(
         values=values,
         channels=names,
@@ -102,6 +102,8 @@ def from_frame(
     *,
     where: str,
     types: Mapping[str, ColumnType] | None = None,
+    frequency: str = "",
+    may_be_empty: bool = False,
 ) -> Table:
     """Reads a data frame as a table.
 
@@ -110,6 +112,8 @@ def from_frame(
       settings: which column has which role.
       where: what to call the table in messages.
       types: the user's own type of each column; those of ``frame`` by default.
+      frequency: of the grid that the stamps lie on; found if empty.
+      may_be_empty: accept a channel without any value.
 
     Returns:
       The table, series after series in order of first appearance. Rows of one series need not be
@@ -121,13 +125,13 @@ def from_frame(
     extra = [*settings.static, *([settings.text] if settings.text else [])]
     roles = [*settings.time, *([settings.id] if settings.id else []), *extra]
     names = _channels(frame, settings, roles, where)
-    order, bounds, ids = _group(frame, settings.id, where)
+    order, bounds, ids = group(frame, settings.id, where)
     if not np.array_equal(order, np.arange(len(frame))):
         frame = frame.iloc[order].reset_index(drop=True)
-    values = numeric.from_columns(frame, names, where, settings.missing)
+    values = numeric.from_columns(frame, names, where, settings.missing, may_be_empty=may_be_empty)
     static = frame[extra].reset_index(drop=True)
     _check_filled(static, where)
-    grid, starts, clock = _clock(frame, settings.time, settings.time_format, bounds)
+    grid, starts, clock = _clock(frame, settings.time, settings.time_format, bounds, frequency)
     return Table(
         values=values,
         channels=names,
@@ -148,7 +152,7 @@ def _channels(
     frame: pd.DataFrame, settings: DataSettings, roles: list[str], where: str
 ) -> tuple[str, ...]:
     """The columns to model: those asked for, or all that have no other role."""
-    _check_columns(frame, [*roles, *settings.channels], where)
+    check_columns(frame, [*roles, *settings.channels], where)
     names = settings.channels or tuple(c for c in frame.columns if c not in roles)
     if not names:
         raise PacodiError(f"{where} has no channel: every column has another role")
@@ -175,7 +179,8 @@ def _own_types(
     return kept
 
 
-def _check_columns(frame: pd.DataFrame, wanted: Sequence[str], where: str) -> None:
+def check_columns(frame: pd.DataFrame, wanted: Sequence[str], where: str) -> None:
+    """Refuses a column that a table does not have, with the nearest it has."""
     have = [str(c) for c in frame.columns]
     for name in wanted:
         if name not in have:
@@ -187,7 +192,7 @@ def _check_columns(frame: pd.DataFrame, wanted: Sequence[str], where: str) -> No
             raise PacodiError(f"{where}: column {name!r} is asked for twice")
 
 
-def _group(
+def group(
     frame: pd.DataFrame, id: str, where: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Orders rows series after series; returns the order, the bounds and the ids."""
@@ -208,14 +213,21 @@ def _check_filled(extra: pd.DataFrame, where: str) -> None:
 
 
 def _clock(
-    frame: pd.DataFrame, columns: tuple[str, ...], format: str, bounds: np.ndarray
+    frame: pd.DataFrame,
+    columns: tuple[str, ...],
+    format: str,
+    bounds: np.ndarray,
+    frequency: str,
 ) -> tuple[np.ndarray | None, tuple[str, ...] | None, Clock | None]:
     if not columns:
         return None, None, None
     if len(columns) > 2:
         raise PacodiError(f"time={columns!r}: name one column, or a date and a time column")
     stamps = time_columns.parse(frame, columns, format)
-    grid, frequency = time_columns.positions(stamps.values, bounds, columns[0])
+    if frequency:
+        grid = time_columns.on_grid(stamps.values, bounds, columns[0], frequency)
+    else:
+        grid, frequency = time_columns.positions(stamps.values, bounds, columns[0])
     numeric = not isinstance(stamps.values, pd.DatetimeIndex)
     starts = tuple(_text(stamps.values[b]) for b in bounds[:-1])
     rows = int(grid[bounds[1] - 1]) + 1

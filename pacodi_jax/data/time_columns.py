@@ -143,8 +143,71 @@ def positions(index: pd.Index, bounds: np.ndarray, where: str) -> tuple[np.ndarr
     Raises:
       PacodiError: for stamps that repeat, fall or keep to no common step.
     """
+    ticks, steps, inside = _rising(index, bounds, where)
+    numeric = not isinstance(index, pd.DatetimeIndex)
+    if not inside.any():
+        return np.zeros(len(ticks), np.int64), "1" if numeric else "D"
+    result = _fixed(ticks, steps, inside, bounds, numeric)
+    if result is None and not numeric:
+        result = _calendar(pd.DatetimeIndex(index), bounds)
+    if result is None:
+        values, counts = np.unique(steps[inside], return_counts=True)
+        common = [str(values[i] if numeric else pd.Timedelta(values[i])) for i in counts.argsort()]
+        raise PacodiError(
+            f"time column {where!r} has mixed frequencies: steps of {', '.join(common[::-1][:4])}; "
+            "resample it to one, or leave time out to count rows. A trained model fills missing "
+            "rows: impute"
+        )
+    return result
+
+
+def on_grid(index: pd.Index, bounds: np.ndarray, where: str, frequency: str) -> np.ndarray:
+    """Puts every stamp on a grid of known frequency: steps since its series' first row, ``(T,)``.
+
+    Raises:
+      PacodiError: for stamps that repeat, fall or lie between two steps.
+    """
+    ticks, _, inside = _rising(index, bounds, where)
+    found = np.empty(len(ticks), np.int64)
+    for begin, end in itertools.pairwise(bounds.tolist()):
+        found[begin:end] = _steps_since(index[begin:end], ticks[begin:end], frequency)
+        if (found[begin:end] < 0).any():
+            row = begin + int((found[begin:end] < 0).argmax())
+            raise PacodiError(
+                f"time column {where!r}: the stamp {index[row]} is not a whole number of steps of "
+                f"{frequency} after {index[begin]}, where its series begins. The model was trained "
+                "on that frequency; resample the table to it"
+            )
+    common = np.bincount(np.diff(found)[inside]).argmax() if inside.any() else 1
+    if common != 1:
+        raise PacodiError(
+            f"time column {where!r}: most rows are {common} steps of {frequency} apart. The model "
+            "was trained on that frequency; resample the table to it"
+        )
+    return found
+
+
+def _steps_since(index: pd.Index, ticks: np.ndarray, frequency: str) -> np.ndarray:
+    """Steps since the first stamp of one series; −1 for a stamp between two steps."""
+    if not isinstance(index, pd.DatetimeIndex):
+        ratio = (ticks - ticks[0]) / float(frequency)
+        return np.where(np.abs(ratio - np.rint(ratio)) > 1e-6, -1, np.rint(ratio)).astype(np.int64)
+    step = pd.tseries.frequencies.to_offset(frequency)
+    if isinstance(step, pd.tseries.offsets.Tick):
+        steps, rest = np.divmod(ticks - ticks[0], pd.Timedelta(step).value)
+        return np.where(rest == 0, steps, -1)
+    return pd.date_range(index[0], index[-1], freq=step).get_indexer(index)
+
+
+def _rising(
+    index: pd.Index, bounds: np.ndarray, where: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Stamps as numbers, their steps, and which of these lie within a series.
+
+    Raises:
+      PacodiError: for a stamp that repeats or falls.
+    """
     dates = isinstance(index, pd.DatetimeIndex)
-    numeric = not dates
     ticks = pd.DatetimeIndex(index).as_unit("ns").asi8 if dates else index.to_numpy()
     steps = np.diff(ticks)
     inside = np.ones(len(steps), bool)
@@ -158,19 +221,7 @@ def positions(index: pd.Index, bounds: np.ndarray, where: str) -> tuple[np.ndarr
             f"{row + 1}, counted series after series); sort the rows, and name an id column if the "
             "file holds several series"
         )
-    if not inside.any():
-        return np.zeros(len(ticks), np.int64), "1" if numeric else "D"
-    result = _fixed(ticks, steps, inside, bounds, numeric)
-    if result is None and not numeric:
-        result = _calendar(pd.DatetimeIndex(index), bounds)
-    if result is None:
-        values, counts = np.unique(steps[inside], return_counts=True)
-        common = [str(values[i] if numeric else pd.Timedelta(values[i])) for i in counts.argsort()]
-        raise PacodiError(
-            f"time column {where!r} has mixed frequencies: steps of {', '.join(common[::-1][:4])}; "
-            "resample it to one, or leave time out to count rows"
-        )
-    return result
+    return ticks, steps, inside
 
 
 def _fixed(

@@ -143,14 +143,19 @@ class Trained:
         start: Any = None,
     ) -> Request:
         """What the windows are asked to be, completed by train's law."""
-        conditions.refuse_both(static, text)
-        asked = self._asked(seed, count, static, text)
+        asked = self.asked(seed, count, static=static, text=text)
         return conditions.at_dates(self.recipe, asked, seed, count, start)
 
-    def _asked(
-        self, seed: int, count: int, static: Mapping[str, Any] | None, text: str | None
+    def asked(
+        self,
+        seed: int,
+        count: int,
+        *,
+        static: Mapping[str, Any] | None = None,
+        text: str | None = None,
     ) -> Request:
-        """What is asked by static columns or a text."""
+        """What is asked by static columns or a text, completed by train's law; without dates."""
+        conditions.refuse_both(static, text)
         if text is not None:
             return conditions.by_text(self.recipe, self.encode(text), text, count)
         if self.recipe.attributes or static is not None:

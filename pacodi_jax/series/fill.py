@@ -13,7 +13,7 @@ from pacodi_jax.run.trained import SERIES_STREAM, Trained
 from pacodi_jax.series.canvas import Canvas, Job, plan
 from pacodi_jax.types import Array
 
-#: ``condition(start) -> (D, E)``, what the draws are asked to be in the window at a row, or None.
+#: ``condition(start)``: what is asked of the window at a row, ``(D, E)``, ``(1, E)`` or None.
 Condition = Callable[[int], np.ndarray | None]
 #: Called with (windows drawn, windows in all).
 Progress = Callable[[int, int], None] | None
@@ -95,13 +95,16 @@ def _draw(
         np.repeat(np.stack([mask for _, mask, _ in windows]), draws, axis=0),
         np.repeat(np.stack([noise for _, _, noise in windows]), draws, axis=0),
     )
-    conditions = [task.condition(job.start) for task, job in jobs]
-    known = [rows for rows in conditions if rows is not None]
+    conditions = [
+        np.broadcast_to(rows, (count, rows.shape[1]))
+        for (task, job), count in zip(jobs, draws, strict=True)
+        if (rows := task.condition(job.start)) is not None
+    ]
     keys = _keys(seed, [(task.number, job.start) for task, job in jobs], draws)
     drawn = trained.draw_scaled(
         keys,
         sum(draws),
-        np.concatenate(known) if known else None,
+        np.concatenate(conditions) if conditions else None,
         observed=observed,
         progress=progress,
         **how,

@@ -1,0 +1,124 @@
+"""Whole series of any length and with true stamps, made or continued window by window."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from pacodi_jax.data.clock import Clock
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.run.trained import Trained
+from pacodi_jax.series.canvas import Canvas
+from pacodi_jax.series.fill import Condition, Progress, Task, check_overlap, fill
+
+
+class Simulated(NamedTuple):
+    """Series that were drawn.
+
+    Attributes:
+      values: ``(N, T, C)`` float64, in the user's units.
+      stamps: ``(T,)``; None for a table without a time column.
+      columns: the static and text columns, one row per series; None without any.
+    """
+
+    values: np.ndarray
+    stamps: pd.Index | None
+    columns: pd.DataFrame | None
+
+
+def check_number(name: str, value: Any) -> int:
+    """A whole number of 1 or more.
+
+    Raises:
+      PacodiError: naming what it is not.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise PacodiError(f"{name}={value!r}; accepted: 1, 2, 3, …")
+    return int(value)
+
+
+def simulate(
+    trained: Trained,
+    steps: int,
+    *,
+    start: Any = None,
+    count: int = 1,
+    seed: int | None = None,
+    static: Mapping[str, Any] | None = None,
+    text: str | None = None,
+    overlap: int | None = None,
+    progress: Progress = None,
+    **how: Any,
+) -> Simulated:
+    """Draws whole series.
+
+    Windows are chained: each is drawn given the last steps of the one before, and its own date.
+
+    Args:
+      trained: the model.
+      steps: per series.
+      start: the first stamp; that of the training table by default.
+      count: how many series.
+      seed: series i depends on (seed, i) alone; the run's seed by default.
+      static: values of static columns; those left out are drawn from train's law, per series.
+      text: what the windows shall look like, for a model that reads texts.
+      overlap: steps that a window shares with the one before; half a window by default.
+      progress: called with (windows drawn, windows in all).
+      **how: settings of the ``sample`` section that differ from the run's.
+
+    Raises:
+      PacodiError: for a request that this model cannot answer.
+    """
+    length = trained.config.data.length
+    steps, count = check_number("steps", steps), check_number("count", count)
+    overlap = check_overlap(overlap, length)
+    seed = trained.config.seed if seed is None else seed
+    total = max(steps, length)
+    asked = trained.asked(seed, count, static=static, text=text)
+    stamps = stamps_from(trained.recipe.clock, start, total)
+    channels = trained.shape.channels
+    empty = np.zeros((total, channels))
+    canvas = Canvas(empty, empty.astype(bool), np.zeros(channels), count)
+    task = Task(canvas, 0, dated(trained, stamps, lambda row: asked.vectors))
+    fill(trained, [task], seed=seed, overlap=overlap, progress=progress, **how)
+    values = trained.recipe.deliver(canvas.values[:, :steps])
+    return Simulated(values, None if stamps is None else stamps[:steps], asked.columns)
+
+
+def stamps_from(clock: Clock | None, start: Any, count: int) -> pd.Index | None:
+    """``count`` stamps from a start on, that of the training table by default.
+
+    Raises:
+      PacodiError: for a start that the grid does not hit, or for a table without a time column.
+    """
+    if clock is None:
+        if start is not None:
+            raise PacodiError(f"start={start!r}: the training table has no time column.")
+        return None
+    first = clock.start
+    if start is not None:
+        first = str(float(start)) if clock.numeric else clock.moment(start).isoformat()
+    return clock.stamps([first], np.zeros(count, int), np.arange(count))
+
+
+def dated(trained: Trained, stamps: pd.Index | None, asked: Condition) -> Condition:
+    """What is asked of the window at a row, and its date if the model knows the calendar.
+
+    Args:
+      trained: the model.
+      stamps: of the rows of the canvas; None without a time column.
+      asked: by static columns or a text.
+    """
+    calendar = trained.recipe.calendar
+    if calendar is None or stamps is None:
+        return asked
+    phases = calendar.phases(pd.DatetimeIndex(stamps))
+
+    def at(row: int) -> np.ndarray:
+        vectors = asked(row)
+        if vectors is None:
+            return phases[row][None]
+        return np.concatenate([vectors, np.repeat(phases[row][None], len(vectors), 0)], axis=1)
+
+    return at

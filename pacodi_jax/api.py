@@ -15,6 +15,7 @@ from pacodi_jax.report.progress import progress_bar
 from pacodi_jax.run import export, folder, parts
 from pacodi_jax.run.score import score
 from pacodi_jax.run.trained import Trained
+from pacodi_jax.series.methods import SeriesMethods
 from pacodi_jax.settings import Config, flatten
 from pacodi_jax.train.display import Bar, Silent
 from pacodi_jax.train.from_config import train
@@ -31,7 +32,7 @@ _SHORT = {
 }
 
 
-class PaCoDi:
+class PaCoDi(SeriesMethods):
     """Synthetic time series: fits a table, draws windows in its columns, dtypes and units.
 
     Args:
@@ -54,6 +55,9 @@ class PaCoDi:
       model = PaCoDi(length=48, time="date", settings={"train.steps": 4000})
       model.fit("mine.csv")
       new = model.sample(1000)
+      year = model.simulate(8760, start="2027-01-01")
+      mended = model.impute("gaps.csv")
+      tomorrow = model.forecast("mine.csv", horizon=24)
     """
 
     trained_: Trained

@@ -24,7 +24,7 @@ class Job(NamedTuple):
     turn: int
 
 
-def plan(known: np.ndarray, length: int, overlap: int) -> list[Job]:
+def plan(known: np.ndarray, length: int, overlap: int, seen: np.ndarray | None = None) -> list[Job]:
     """The windows that fill a canvas.
 
     Rows that are blank in every channel over more than a window's new steps are chained: windows
@@ -36,11 +36,13 @@ def plan(known: np.ndarray, length: int, overlap: int) -> list[Job]:
       known: ``(T, C)`` bool, T of ``length`` or more.
       length: L, rows per window.
       overlap: rows of a window that were known or drawn before, from 1 to L − 1.
+      seen: ``(T, C)`` bool, cells of which something is known, if only with noise; ``known`` by
+        default.
 
     Returns:
       The jobs; a job's turn is higher than that of every earlier job whose window it touches.
     """
-    blank = np.logical_not(known.any(axis=1))
+    blank = np.logical_not((known if seen is None else seen).any(axis=1))
     long = _long_runs(blank, length - overlap)
     chained = np.zeros(len(known), bool)
     for begin, end in long:
@@ -123,6 +125,10 @@ class Canvas:
         self.known = mask & (noise == 0)
         self.noisy = mask & (noise > 0)
         self.noise = noise
+
+    def plan(self, length: int, overlap: int) -> list[Job]:
+        """The windows that fill it; see :func:`plan`."""
+        return plan(self.known, length, overlap, self.known | self.noisy)
 
     def window(self, start: int, length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Values ``(D, L, C)``, mask and noise ``(L, C)`` of the window at a row."""

@@ -10,7 +10,7 @@ import numpy as np
 from pacodi_jax.core.conditioning import Observed
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.run.trained import SERIES_STREAM, Trained
-from pacodi_jax.series.canvas import Canvas, Job, plan
+from pacodi_jax.series.canvas import Canvas, Job
 from pacodi_jax.types import Array
 
 #: ``condition(start)``: what is asked of the window at a row, ``(D, E)``, ``(1, E)`` or None.
@@ -63,7 +63,7 @@ def fill(
     """
     trained.require_observed()
     length = trained.config.data.length
-    jobs = [(task, job) for task in tasks for job in plan(task.canvas.known, length, overlap)]
+    jobs = [(task, job) for task in tasks for job in task.canvas.plan(length, overlap)]
     total = sum(len(task.canvas.values) for task, _ in jobs)
     done = 0
     for turn in range(1 + max((job.turn for _, job in jobs), default=-1)):

@@ -59,12 +59,14 @@ def of_future(
 
 
 def of_future_draws(recipe: Recipe, history: History, drawn: Sequence[np.ndarray]) -> pd.DataFrame:
-    """The steps after every series, draw by draw, in the user's columns."""
-    parts = []
+    """The steps after every series, draw by draw, in the user's columns; several are numbered."""
+    parts, several = [], len(drawn[0]) > 1
     for draw in range(len(drawn[0])):
-        table = _future(recipe, history, np.stack([draws[draw] for draws in drawn]))
-        parts.append(table.rename(columns={WINDOW: free_name(recipe, DRAW)}))
-        parts[-1][parts[-1].columns[0]] = draw
+        values = np.stack([draws[draw] for draws in drawn])
+        table = _future(recipe, history, values).drop(columns=WINDOW)
+        if several:
+            table.insert(0, free_name(recipe, DRAW), draw)
+        parts.append(table)
     return pd.concat(parts, ignore_index=True)
 
 
@@ -91,6 +93,4 @@ def free_name(recipe: Recipe, name: str) -> str:
 
 def native(recipe: Recipe, table: pd.DataFrame, backend: str) -> Any:
     """A pandas table as the user's kind of frame."""
-    if backend not in ("pandas", "numpy") or any("label" in kind for kind in recipe.types.values()):
-        return frames.to_native(table, backend, tabulate.own_types(recipe, table))
-    return table
+    return frames.to_native(table, backend, tabulate.own_types(recipe, table))

@@ -21,8 +21,8 @@ AUTO, NONE = "auto", "none"
 NEAR = 0.1
 #: A column within [0, 1] is a share if train comes this near to both ends.
 _END = 0.05
-#: The share of values that tells how far the tail of train may yet reach.
-_TAIL = 0.01
+#: The share of values that tells how far the tail of train may yet reach, by so many of them.
+_TAIL, _SAMPLE = 0.01, 200_000
 #: How much of a wide margin the link takes, so that rounding does not bring train into it.
 _CLEAR = 0.999
 #: Nearer to a bound than this share of the width, a value is the bound: float32 tells no more.
@@ -54,16 +54,26 @@ class Bounds(NamedTuple):
         return "" if math.isnan(self.high) else f"at most {self.high:g}"
 
 
-def to_line(values: Any, bounds: Bounds) -> Any:
+def to_line(values: np.ndarray, bounds: Bounds) -> np.ndarray:
     """Takes values ``(…)`` of a channel to the line; what lies beyond a bound goes on with slope 1.
 
     NaN stays NaN.
     """
     low, high, width = bounds
     if not math.isnan(low):
-        values = np.where(values < low + width, low + _stretched(values - low, width), values)
+        near = values < low + width
+        values = _replaced(values, near, low + _stretched(values[near] - low, width))
     if not math.isnan(high):
-        values = np.where(values > high - width, high - _stretched(high - values, width), values)
+        near = values > high - width
+        values = _replaced(values, near, high - _stretched(high - values[near], width))
+    return values
+
+
+def _replaced(values: np.ndarray, where: np.ndarray, by: np.ndarray) -> np.ndarray:
+    if not by.size:
+        return values
+    values = values.copy()
+    values[where] = by
     return values
 
 
@@ -160,14 +170,15 @@ def chooser(
     kinds = dict(zip(channels, dtypes, strict=True))
 
     def choose(name: str, values: np.ndarray) -> Bounds:
+        if name not in given and (text == NONE or "bool" in kinds[name].lower()):
+            return Bounds()
+        seen = _look(values)
         if name in given:
             low, high = _whole(given[name], kinds[name])
-            _refuse_violated(name, values, low, high)
-        elif text == NONE or "bool" in kinds[name].lower():
-            return Bounds()
+            _refuse_violated(name, seen, low, high)
         else:
-            low, high = _natural(values)
-        return _with_width(values, low, high)
+            low, high = _natural(seen)
+        return _with_width(seen, low, high)
 
     return choose
 
@@ -182,8 +193,38 @@ def _whole(ends: tuple[float, float], dtype: str) -> tuple[float, float]:
     )
 
 
-def _refuse_violated(name: str, values: np.ndarray, low: float, high: float) -> None:
-    for crossed, value in ((values.min() < low, values.min()), (values.max() > high, values.max())):
+class _Seen(NamedTuple):
+    """What the values of a channel in train say of its bounds.
+
+    Attributes:
+      least: the smallest value.
+      most: the greatest value.
+      deviation: their standard deviation.
+      lower_tail: from the least value to that above a hundredth of them.
+      upper_tail: from the value below a hundredth of them to the greatest.
+    """
+
+    least: float
+    most: float
+    deviation: float
+    lower_tail: float
+    upper_tail: float
+
+    def touches(self, margin: float) -> bool:
+        """Whether train comes so near to a bound that it stops there."""
+        return margin <= NEAR * self.deviation
+
+
+def _look(values: np.ndarray) -> _Seen:
+    least, most = float(values.min()), float(values.max())
+    low, high = np.quantile(values[:: max(len(values) // _SAMPLE, 1)], (_TAIL, 1 - _TAIL))
+    with np.errstate(over="ignore", invalid="ignore"):
+        deviation = float(values.std(dtype=np.float64))
+    return _Seen(least, most, deviation, float(low) - least, most - float(high))
+
+
+def _refuse_violated(name: str, seen: _Seen, low: float, high: float) -> None:
+    for crossed, value in ((seen.least < low, seen.least), (seen.most > high, seen.most)):
         if crossed:
             raise PacodiError(
                 f"data.bounds: {name!r} shall be {Bounds(low, high).words}, but has the value "
@@ -191,42 +232,33 @@ def _refuse_violated(name: str, values: np.ndarray, low: float, high: float) -> 
             )
 
 
-def _natural(values: np.ndarray) -> tuple[float, float]:
+def _natural(seen: _Seen) -> tuple[float, float]:
     """The bounds that train shows by itself."""
-    least, most = float(values.min()), float(values.max())
-    if least >= 0:
-        if least <= _END and 1 - _END <= most <= 1:
-            return 0.0, 1.0
-        return (0.0 if _touches(values, least) or _is_wide(values, least) else math.nan), math.nan
-    if most <= 0 and (_touches(-values, -most) or _is_wide(-values, -most)):
+    least, most = seen.least, seen.most
+    if 0 <= least <= _END and 1 - _END <= most <= 1:
+        return 0.0, 1.0
+    if least >= 0 and (seen.touches(least) or _is_wide(least, seen.lower_tail)):
+        return 0.0, math.nan
+    if most <= 0 and (seen.touches(-most) or _is_wide(-most, seen.upper_tail)):
         return math.nan, 0.0
     return math.nan, math.nan
 
 
-def _touches(values: np.ndarray, margin: float) -> bool:
-    """Whether the least value is so near to a bound below it that it stops there."""
-    return margin <= NEAR * float(values.std(dtype=np.float64))
+def _is_wide(margin: float, tail: float) -> bool:
+    """Whether a bound lies further beyond train than the outer hundredth of train spans."""
+    return margin > 0 and margin >= tail
 
 
-def _is_wide(values: np.ndarray, margin: float) -> bool:
-    """Whether a bound lies further below the least value than the lowest hundredth spans."""
-    return margin > 0 and margin >= float(np.quantile(values, _TAIL) - values.min())
-
-
-def _with_width(values: np.ndarray, low: float, high: float) -> Bounds:
+def _with_width(seen: _Seen, low: float, high: float) -> Bounds:
     """The link reaches one deviation of train far, at most to the middle between two bounds.
 
-    Where train keeps a wide margin from every bound, it reaches no further than to train, which
-    stays as it is.
+    Where train keeps a wide margin from every bound, it ends before train, which stays as it is.
     """
-    width = float(values.std(dtype=np.float64))
-    margins = []
-    for rising, bound in ((values, low), (-values, -high)):
-        if not math.isnan(bound):
-            margin = float(rising.min()) - bound
-            margins.append(margin if _is_wide(rising, margin) else 0.0)
+    sides = ((seen.least - low, seen.lower_tail), (high - seen.most, seen.upper_tail))
+    margins = [(margin, tail) for margin, tail in sides if not math.isnan(margin)]
     if not margins:
         return Bounds()
-    if min(margins) > NEAR * width:
-        width = min(width, *(_CLEAR * margin for margin in margins))
+    width = seen.deviation
+    if all(_is_wide(margin, tail) and not seen.touches(margin) for margin, tail in margins):
+        width = min(width, *(_CLEAR * margin for margin, _ in margins))
     return Bounds(low, high, width if math.isnan(high - low) else min(width, (high - low) / 2))

@@ -1,5 +1,6 @@
 """The calendar: phases against closed forms, chosen by what train tells apart, drawn by its law."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -8,9 +9,13 @@ import pytest
 
 from pacodi_jax import data
 from pacodi_jax.data.calendar import MOST, Calendar
+from pacodi_jax.data.captioned import with_texts
 from pacodi_jax.data.recipe import Recipe
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.models import FAMILIES
+from pacodi_jax.run import conditions, parts
 from pacodi_jax.settings import Config
+from pacodi_jax.text.encoders.hashed import Hashed
 
 
 def load(rows, frequency, calendar="on", zone=None, start="2021-01-01", **settings):
@@ -126,6 +131,37 @@ def test_phases_stand_behind_static_columns():
     table = found.train.to_table(np.arange(len(found.train)))
     first = pd.DatetimeIndex(table.groupby("window")["when"].first())
     np.testing.assert_allclose(condition[:, 2:], found.recipe.calendar.phases(first), atol=1e-6)
+
+
+def test_phases_stand_behind_the_vectors_of_texts_and_requests_are_built_alike():
+    stamps = pd.date_range("2021-01-01", periods=300, freq="D")
+    told = np.where(np.arange(300) % 100 < 50, "it rises", "it falls")
+    frame = pd.DataFrame({"when": stamps, "x": np.sin(np.arange(300.0)), "caption": told})
+    settings = data.DataSettings(length=6, time="when", text="caption", calendar="on")
+    plain = data.load(settings, table=frame)
+    found = with_texts(plain, Hashed(width=64), column="caption", phrasings=1, seed=0).train
+    condition = found.condition()
+    np.testing.assert_array_equal(condition[:, :-2], found.vectors)
+    np.testing.assert_array_equal(condition[:, -2:], plain.train.condition())
+    recipe, vector = plain.recipe, found.vectors[0]
+    asked = conditions.by_text(recipe, vector, "it rises", 3)
+    dated = conditions.at_dates(
+        recipe, asked, 0, 3, pd.DatetimeIndex(stamps)[plain.train.starts[0]]
+    )
+    np.testing.assert_array_equal(dated.vectors, np.tile(condition[0], (3, 1)))
+    assert dated.columns["caption"].tolist() == ["it rises"] * 3
+
+
+def test_a_family_without_conditions_goes_without_what_auto_finds(monkeypatch):
+    deaf = dataclasses.replace(FAMILIES["temporal"], reads_conditions=False)
+    monkeypatch.setitem(FAMILIES, "temporal", deaf)
+    frame = pd.DataFrame({"when": pd.date_range("2021", periods=300), "x": np.arange(300.0) % 7})
+    asked = {"data.source": "table", "data.time": "when", "data.calendar": "auto"}
+    for name, known in (("pacodi", True), ("temporal", False)):
+        config = Config.default(name).changed(asked)
+        assert (parts.load_windows(config, frame).recipe.calendar is not None) == known
+    with pytest.raises(PacodiError, match=r"'temporal' cannot be conditioned; .*data\.calendar"):
+        config.changed({"data.calendar": "on"})
 
 
 def test_dates_are_drawn_evenly_from_train_and_the_ith_depends_on_the_seed_and_i_alone():

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from pacodi_jax.data import Dataset
+from pacodi_jax.data import Dataset, DataSettings
 from pacodi_jax.data.catalogue import CATALOGUE
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.report.judgement import Verdict
@@ -67,14 +67,14 @@ class PaCoDi(SeriesMethods):
     def __init__(
         self,
         *,
-        length: int = 24,
+        length: int = DataSettings.length,
         time: str | Sequence[str] = (),
         id: str = "",
         static: str | Sequence[str] = (),
         channels: str | Sequence[str] = (),
         model: str = "pacodi",
         size: str = "small",
-        seed: int = 0,
+        seed: int = Config.seed,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
         self.length = length
@@ -171,7 +171,7 @@ class PaCoDi(SeriesMethods):
 
     def sample(
         self,
-        count: int = 1000,
+        count: int | None = None,
         *,
         seed: int | None = None,
         static: Mapping[str, Any] | None = None,
@@ -184,7 +184,7 @@ class PaCoDi(SeriesMethods):
         """Draws new windows in the user's columns, order, dtypes and units.
 
         Args:
-          count: how many windows.
+          count: how many windows; ``sample.count`` by default, which is 1000.
           seed: window i depends on (seed, i) alone; the estimator's seed by default.
           static: values of static columns, such as ``{"grade": "high"}``. Columns left out are
             drawn from their law in train.
@@ -205,6 +205,7 @@ class PaCoDi(SeriesMethods):
         if output not in ("frame", "numpy"):
             raise PacodiError(f"output={output!r}; accepted: 'frame', 'numpy'.")
         model = self._model
+        count = model.config.sample.count if count is None else count
         request = {"seed": seed, "static": static, "text": text, "start": start, **how}
         if progress:
             with progress_bar("drawing", "window") as show:
@@ -220,8 +221,8 @@ class PaCoDi(SeriesMethods):
         real: Any = None,
         *,
         held_out: Any = None,
-        windows: int = 3000,
-        seeds: int = 5,
+        windows: int | None = None,
+        seeds: int | None = None,
         seed: int | None = None,
         progress: bool = True,
         **how: Any,
@@ -233,8 +234,9 @@ class PaCoDi(SeriesMethods):
             remembers them.
           held_out: data of the same columns that the model has not seen; by default the part that
             fitting kept aside.
-          windows: at most so many per side.
-          seeds: complete runs of every score, each with windows of its own.
+          windows: at most so many per side; ``evaluate.windows`` by default, which is 3000.
+          seeds: complete runs of every score, each with windows of its own; ``evaluate.seeds`` by
+            default, which is 5.
           seed: of the draw; the estimator's by default.
           progress: show a progress bar.
           **how: sampling choices, as for :meth:`sample`.
@@ -245,8 +247,10 @@ class PaCoDi(SeriesMethods):
         model = self._model
         dataset = self._data(real)
         unseen = None if held_out is None else self._windows(held_out)
-        wanted = model.config.evaluate.replace(windows=windows, seeds=seeds)
-        draw = {"seed": self.seed if seed is None else seed, "held_out": unseen, **how}
+        asked = {"windows": windows, "seeds": seeds}
+        given = {name: value for name, value in asked.items() if value is not None}
+        wanted = model.config.evaluate.replace(**given)
+        draw = {"seed": model.config.seed if seed is None else seed, "held_out": unseen, **how}
         if not progress:
             return score(model, dataset, wanted, **draw)
         with progress_bar() as show:

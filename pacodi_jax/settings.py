@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+
 from pacodi_jax.config import Section, setting
 from pacodi_jax.data import calendar
 from pacodi_jax.data.settings import DataSettings
@@ -201,7 +203,7 @@ class Config:
                 )
         made = {name: kind.make(values.get(name, {})) for name, kind in own.items()}
         shared = {name: kind.make(values.get(name, {})) for name, kind in _ENGINE.items()}
-        found = cls(family.settings(**made), _seed(values.get("seed", 0)), **shared)
+        found = cls(family.settings(**made), check_seed(values.get("seed", cls.seed)), **shared)
         _check_together(found)
         return found
 
@@ -299,7 +301,14 @@ def _sections(family: Family) -> dict[str, Any]:
     return {part.name: part.type for part in dataclasses.fields(family.settings)}
 
 
-def _seed(value: Any) -> int:
+def check_seed(value: Any) -> int:
+    """Returns a seed as a whole number.
+
+    Raises:
+      PacodiError: for anything but a whole number that JAX can hold.
+    """
+    if isinstance(value, np.integer):
+        value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**32:
         raise PacodiError(f"seed={value!r}; accepted: 0 <= seed < 2**32.")
     return value

@@ -13,7 +13,9 @@ import pytest
 from sklearn.base import clone
 
 import pacodi_jax as pj
+from pacodi_jax.metrics.registry import Budget
 from pacodi_jax.run import export
+from pacodi_jax.settings import Config, Evaluation
 
 QUICK = {"train.steps": 6, "train.batch": 8, "sample.steps": 3}
 
@@ -120,6 +122,31 @@ def test_sampling_choices_are_arguments(fitted):
         fitted.sample(3, guidnce=2)
 
 
+def test_settings_say_how_many_are_drawn_and_scored_unless_the_call_does(monkeypatch):
+    asked = QUICK | {"sample.count": 3, "evaluate.windows": 30, "evaluate.seeds": 2, "seed": 4}
+    model = estimator(settings=asked).fit(shops(), progress=False)
+    assert model.sample(output="numpy").shape[0] == 3
+    assert model.sample(2, output="numpy").shape[0] == 2
+    scored = []
+    monkeypatch.setattr(
+        "pacodi_jax.api.score", lambda *a, **how: scored.append((a[2], how["seed"]))
+    )
+    model.score(progress=False)
+    model.score(windows=40, seeds=1, seed=7, progress=False)
+    assert scored == [(Evaluation(windows=30, seeds=2), 4), (Evaluation(windows=40, seeds=1), 7)]
+
+
+def test_a_default_that_stands_twice_is_the_same():
+    """The judge lies below the settings of a run and cannot read them."""
+    drawn, full = Evaluation(), Budget()
+    told = {n: p.default for n, p in inspect.signature(pj.judge).parameters.items()}
+    assert drawn.windows == full.windows == told["windows"]
+    assert drawn.seeds == len(full.seeds) == told["seeds"]
+    made = {n: p.default for n, p in inspect.signature(pj.PaCoDi).parameters.items()}
+    assert (made["length"], made["seed"]) == (pj.PaCoDi().config.data.length, 0)
+    assert pj.PaCoDi().config == Config.default(made["model"], made["size"]) == Config.default()
+
+
 def test_a_saved_model_draws_the_same_and_needs_no_data(fitted, tmp_path):
     path = fitted.save(tmp_path / "load.pacodi")
     again = pj.load(path)
@@ -151,8 +178,6 @@ def test_the_verdict_prints_and_writes(fitted, tmp_path, monkeypatch):
 
 
 def _small_budget():
-    from pacodi_jax.metrics.registry import Budget
-
     return Budget(encoder_steps=4, discriminative_steps=4, predictive_steps=4, strong_steps=4)
 
 
@@ -166,6 +191,17 @@ def test_an_exported_sampler_draws_what_the_model_draws(fitted, tmp_path):
     np.testing.assert_allclose(same[..., 0], own[..., 0], atol=0.51)  # whole in the table
     with pytest.raises(pj.PacodiError, match="platform 'gpu'; accepted: cpu, cuda, tpu"):
         fitted.export(tmp_path / "x", platforms=("gpu",))
+    with pytest.raises(pj.PacodiError, match="platform ''; accepted: cpu, cuda, tpu"):
+        fitted.export(tmp_path / "x", platforms=())
+    with pytest.raises(pj.PacodiError, match="count='4'; accepted: 1, 2, 3"):
+        fitted.export(tmp_path / "x", count="4")
+
+
+def test_one_platform_needs_no_list_and_numpy_numbers_are_numbers(fitted, tmp_path):
+    path = fitted.export(tmp_path / "cpu.stablehlo", count=np.int64(2), platforms="cpu")
+    assert export.load(path)(np.uint32(3)).shape == (2, 12, 2)
+    same = [fitted.sample(2, seed=kind(3), output="numpy") for kind in (int, np.int64)]
+    np.testing.assert_array_equal(*same)
 
 
 def test_it_has_the_habits_of_scikit_learn(fitted):
@@ -205,6 +241,10 @@ def test_a_mistake_is_named_before_anything_is_trained(changes, message):
     [
         ({"count": 0}, "count=0"),
         ({"count": 2.5}, "count=2.5"),
+        ({"seed": -1}, "seed=-1; accepted: 0 <= seed < 2**32"),
+        ({"seed": 2**32}, "seed=4294967296; accepted"),
+        ({"seed": 1.5}, "seed=1.5; accepted"),
+        ({"seed": "a"}, "seed='a'; accepted"),
         ({"output": "polars"}, "output='polars'; accepted: 'frame', 'numpy'"),
         ({"static": {"grade": "middling"}}, "was not in train"),
         ({"static": {"colour": "red"}}, "'colour' is no static column"),

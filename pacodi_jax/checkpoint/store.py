@@ -72,10 +72,6 @@ class Checkpoints:
             return []
         return sorted(int(path.name) for path in self.folder.iterdir() if path.name.isdigit())
 
-    def best_step(self) -> int | None:
-        """Returns the stored step with the smallest metric, if any was saved with one."""
-        return self._policy.best(self.steps())
-
     def save(
         self, step: int, state: Any, metadata: dict[str, Any], metric: float | None = None
     ) -> None:

@@ -30,14 +30,20 @@ def get_config(arguments: str = "") -> ConfigDict:
     extra = {"source": (*CHANNELS, "tsfragment")}
     source = common.parse(arguments, extra).get("source", "etth1")
     channels = (CHANNELS[source],) if source in CHANNELS else ()
-    config = common.get_config(arguments, extra=extra, source=source, channels=channels).unlock()
-    if source == "tsfragment":
-        config.text.update({"encoder": "precomputed", "model": "text-embedding-3-large"})
-        config.text.update({"width": 128, "cut": True})
-    else:
-        config.text.update({"encoder": "hashed", "width": 2048, "phrasings": 8})
     # What docs/text.md measures; 21 minutes on one core. Branches that meet in time are
     # no better here, and slower.
-    config.model.interaction = "iso_flops"
-    config.train.update({"steps": 16_000, "batch": 128, "learning_rate": 2e-3, "warmup": 1 / 32})
-    return config.lock()
+    better = {
+        "model.interaction": "iso_flops",
+        "train.steps": 16_000,
+        "train.batch": 128,
+        "train.learning_rate": 2e-3,
+        "train.warmup": 1 / 32,
+    }
+    own = {"encoder": "hashed", "width": 2048, "phrasings": 8}
+    if source == "tsfragment":
+        own = {"encoder": "precomputed", "model": "text-embedding-3-large", "width": 128}
+        own["cut"] = True
+    better |= {f"text.{name}": value for name, value in own.items()}
+    return common.get_config(
+        arguments, extra=extra, better=better, source=source, channels=channels
+    )

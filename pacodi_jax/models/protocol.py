@@ -50,8 +50,8 @@ class Training(NamedTuple):
 
     make_optimiser: Callable[..., optax.GradientTransformationExtraArgs]
     batch: int
-    ema: float = 0.999
-    condition_dropout: float = 0.1
+    ema: float
+    condition_dropout: float
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from pacodi_jax import files
 from pacodi_jax.data import bounds
 from pacodi_jax.data.scaling import Scaler
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.run.trained import Trained, sample_key
+from pacodi_jax.run.trained import Trained, check_count, sample_key
 from pacodi_jax.types import Array
 
 PLATFORMS = ("cpu", "cuda", "tpu")
@@ -47,14 +47,14 @@ def export(
     Raises:
       PacodiError: if a platform is unknown or the sampler cannot be exported.
     """
-    for platform in platforms:
+    platforms = (platforms,) if isinstance(platforms, str) else tuple(platforms)
+    for platform in platforms or ("",):
         if platform not in PLATFORMS:
             raise PacodiError(f"platform {platform!r}; accepted: {', '.join(PLATFORMS)}.")
-    if count < 1:
-        raise PacodiError(f"count={count}; accepted: 1, 2, 3, …")
+    count = check_count(count)
     request = trained.request(trained.config.seed, count, static=static, text=text)
     function = _sampler(trained, count, request.vectors, how)
-    lowered = jax_export.export(jax.jit(function), platforms=tuple(platforms))
+    lowered = jax_export.export(jax.jit(function), platforms=platforms)
     exported = lowered(jax.ShapeDtypeStruct((), jnp.uint32))
     return files.write(path, lambda name: name.write_bytes(exported.serialize()))
 

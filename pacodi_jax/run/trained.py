@@ -20,7 +20,7 @@ from pacodi_jax.errors import PacodiError
 from pacodi_jax.models import FAMILIES, Arrays, Generator, Shape
 from pacodi_jax.run import conditions, parts
 from pacodi_jax.run.conditions import Request, TextLaw
-from pacodi_jax.settings import Config
+from pacodi_jax.settings import Config, check_seed
 from pacodi_jax.settings import stored as stored_settings
 from pacodi_jax.text.encoders import Encoder, check_vectors, require_identity
 from pacodi_jax.text.encoders.interface import as_numbers
@@ -36,6 +36,17 @@ SERIES_STREAM = 2
 def sample_key(seed: int | Array) -> Key:
     """The key of samples; window i of a request is drawn by (seed, i)."""
     return jax.random.fold_in(jax.random.key(seed), SAMPLE_STREAM)
+
+
+def check_count(count: Any) -> int:
+    """Returns a number of windows.
+
+    Raises:
+      PacodiError: for anything but a whole number from 1 up.
+    """
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+        raise PacodiError(f"count={count!r}; accepted: 1, 2, 3, …")
+    return int(count)
 
 
 class Draw(NamedTuple):
@@ -122,14 +133,13 @@ class Trained:
         Raises:
           PacodiError: for a request that this model cannot answer.
         """
-        seed = self.config.seed if seed is None else seed
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-            raise PacodiError(f"count={count!r}; accepted: 1, 2, 3, …")
-        request = self.request(seed, int(count), static=static, text=text, start=start)
+        count = check_count(count)
+        seed = check_seed(self.config.seed if seed is None else seed)
+        request = self.request(seed, count, static=static, text=text, start=start)
         scaled = self.draw_scaled(
-            sample_key(seed), int(count), request.vectors, progress=progress, **how
+            sample_key(seed), count, request.vectors, progress=progress, **how
         )
-        facts = self.draw_facts(int(count), seed, static=static, text=text, start=start, **how)
+        facts = self.draw_facts(count, seed, static=static, text=text, start=start, **how)
         values, stamps = self.recipe.deliver(scaled), request.stamps(self.recipe)
         return Draw(values, request.columns, facts, stamps)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from ml_collections import ConfigDict
 
-from pacodi_jax.configs import common, loader, presets
+from pacodi_jax.configs import common, loader, presets, text
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.settings import Config
 from pacodi_jax.train.from_config import train
@@ -76,21 +76,22 @@ SHRUNK = {
 }
 
 
-def _table(channels: int = 1) -> np.ndarray:
-    steps = np.arange(300)[:, None] / (5 + np.arange(channels))
-    return np.sin(steps) + 0.1 * np.random.default_rng(0).normal(size=(300, channels))
+def _table(channels: int = 1, rows: int = 300) -> np.ndarray:
+    steps = np.arange(rows)[:, None] / (5 + np.arange(channels))
+    return np.sin(steps) + 0.1 * np.random.default_rng(0).normal(size=(rows, channels))
 
 
-def _trains(config: Config) -> None:
+def _trains(config: Config, keep: str = " ") -> None:
     """No step is skipped, weights move, and the loss is finite."""
     columns = config.data.channels or ("a", "b")
-    frame = dict(zip(columns, _table(len(columns)).T, strict=True))
+    frame = dict(zip(columns, _table(len(columns), 700).T, strict=True))
     import pandas as pd
 
     plain = {"data.source": "table", "text.width": 64} | SHRUNK
+    plain = {name: value for name, value in plain.items() if not name.startswith(keep)}
     if config.text.encoder == "precomputed":
         plain |= {"text.encoder": "hashed", "data.channels": ("a",)}
-        frame = {"a": _table()[:, 0]}
+        frame = {"a": _table(1, 700)[:, 0]}
     outcome = train(config.changed(plain), table=pd.DataFrame(frame))
     state = outcome.run.state
     assert int(state.skipped) == 0
@@ -109,9 +110,35 @@ def test_every_preset_trains(name):
     _trains(_config(name))
 
 
-@pytest.mark.parametrize("arguments", [a for a in ARGUMENTS if a and not a.startswith("size")])
+#: What an argument is for, and so must not be shrunk.
+KEPT = {"length": "data.length", "size": "model."}
+
+
+@pytest.mark.parametrize("arguments", [a for a in ARGUMENTS if a])
 def test_every_argument_trains(arguments):
-    _trains(_config("sines", arguments))
+    name = arguments.partition("=")[0]
+    assert name in common.ARGUMENTS
+    _trains(_config("sines", arguments), KEPT.get(name, " "))
+
+
+def test_every_argument_is_among_those_that_are_tested():
+    tried = {piece.partition("=")[0] for a in ARGUMENTS if a for piece in a.split(",")}
+    assert tried == set(common.ARGUMENTS)
+
+
+@pytest.mark.parametrize("source", [*text.CHANNELS, "tsfragment"])
+def test_every_source_of_text_is_valid_and_gives_way_to_the_paper(source):
+    config = _config("text", f"source={source}")
+    assert (config.data.source, config.family.model.interaction) == (source, "iso_flops")
+    assert config.text.encoder == ("precomputed" if source == "tsfragment" else "hashed")
+    paper = _config("text", f"source={source},preset=paper")
+    assert (paper.text, paper.data.channels) == (config.text, config.data.channels)
+    assert (paper.family.model.interaction, paper.train.decay) == ("paper", "plateau")
+    assert paper.train == _config("etth1", "preset=paper").train
+
+
+def test_a_preset_of_texts_trains_with_the_vectors_of_its_source_replaced():
+    _trains(_config("text", "source=tsfragment"))
 
 
 def test_the_papers_recipe_lowers_its_loss_and_resumes_bit_for_bit(tmp_path):

@@ -17,8 +17,6 @@ from pacodi_jax.cli.describe import main
 from pacodi_jax.data import catalogue, files
 from tests.data import tables
 
-pytestmark = pytest.mark.filterwarnings("ignore:the load_module")  # ml_collections calls it
-
 ROWS = "".join(f"{i},{i * i % 7}\n" for i in range(80))
 GOOD = "a,b\n" + ROWS
 

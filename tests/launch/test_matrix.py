@@ -1,13 +1,15 @@
 """The matrix of interpreters, over stand-ins for Python: what is tested, and what is said of it."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-LAUNCH = Path(__file__).parents[2] / "launch"
+ROOT = Path(__file__).parents[2]
+LAUNCH = ROOT / "launch"
 
 #: A Python of one version whose environments are copies of itself; pytest ends with $CODE.
 PYTHON = """#!/usr/bin/env bash
@@ -44,10 +46,12 @@ def _program(path: Path, text: str) -> None:
     path.chmod(0o755)
 
 
-def matrix(clone: Path, *arguments: str, **environ: str) -> tuple[int, list[str], str]:
+def matrix(
+    clone: Path, *arguments: str, script: str = "launch/test_matrix.sh", **environ: str
+) -> tuple[int, list[str], str]:
     """The exit code, the lines said, and what the stand-ins were asked."""
     done = subprocess.run(
-        ["bash", str(clone / "clone/launch/test_matrix.sh"), *arguments],
+        ["bash", str(clone / "clone" / script), *arguments],
         env=os.environ
         | {"PATH": f"{clone}/bin:/usr/bin:/bin", "PYENV_ROOT": f"{clone}/pyenv"}
         | {"LOG": f"{clone}/log", "PYTEST_WORKERS": "2"}
@@ -91,6 +95,27 @@ def test_newest_is_the_newest_found(clone):
     assert code == 0
     assert lines == ["3.13  passed  JAX 0.12.0  7 passed"]
     assert "3.13 -m pytest --numprocesses 2 tests/core" in asked
+
+
+def test_what_must_be_green_is_tested_in_full_and_in_part_on_the_newest(clone):
+    shutil.copytree(ROOT / ".ci", clone / "clone" / ".ci")
+    _program(clone / "bin/python3.11", PYTHON.replace("VERSION", "3.11"))
+    for name in ("ruff", "mypy"):
+        _program(clone / "bin" / name, "#!/bin/sh\n")
+    code, lines, asked = matrix(clone, script=".ci/run")
+    assert (code, lines[-1]) == (0, "3.13  passed  JAX 0.12.0  7 passed")
+    tested = [line for line in asked.splitlines() if "-m pytest" in line]
+    part = " tests/core tests/networks tests/test_api.py tests/cli"
+    assert tested == [
+        f"{v} -m pytest --numprocesses 2{t}" for v, t in (("3.11", ""), ("3.13", part))
+    ]
+    assert matrix(clone, script=".ci/run", CODE="1")[0] == 1
+
+
+def test_the_tests_that_scripts_name_are_there():
+    for script in (ROOT / ".ci/run", *LAUNCH.glob("*.sh")):
+        for name in re.findall(r"\btests/[\w./]*\w", script.read_text()):
+            assert (ROOT / name).exists(), f"{script.name} names {name}"
 
 
 def test_lowest_needs_the_lowest_python(clone):

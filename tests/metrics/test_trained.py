@@ -6,8 +6,7 @@ import pytest
 from pacodi_jax import metrics
 from pacodi_jax.metrics import draws, gru, memorisation, registry, ts2vec
 from pacodi_jax.metrics.score import summarise
-from pacodi_jax.metrics.surrogates import phase_randomised
-from tests.metrics.windows import SMALL, etth1, sines, waves
+from tests.metrics.windows import SMALL, etth1, phase_randomised, sines, waves
 
 
 def test_recurrent_weights_are_those_that_pytorch_draws():

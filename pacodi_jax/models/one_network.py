@@ -1,0 +1,89 @@
+"""Training for generators with one network, one loss and one optimiser."""
+
+import abc
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.models.per_window import PerWindow
+from pacodi_jax.models.protocol import Arrays, Drawing, Training
+from pacodi_jax.models.state import Batch, TrainState, advance
+from pacodi_jax.types import Array, Key
+
+
+class OneNetwork(PerWindow):
+    """A :class:`~pacodi_jax.models.protocol.Generator` but for its loss, its draws and its facts.
+
+    Args:
+      sampling: how samples are drawn unless asked otherwise.
+      training: None for a generator that only samples.
+    """
+
+    def __init__(self, sampling: Drawing, training: Training | None) -> None:
+        self.sampling = sampling
+        self._training = training
+        self._optimiser = training and optax.with_extra_args_support(training.make_optimiser())
+
+    @property
+    def training(self) -> Training:
+        """What it trains with."""
+        assert self._training is not None, "built without training"
+        return self._training
+
+    @abc.abstractmethod
+    def first_params(self, key: Key) -> Any:
+        """Returns the network's parameters before the first step."""
+
+    @abc.abstractmethod
+    def losses(self, params: Any, keys: Array, batch: Batch, learns: bool) -> Array:
+        """Returns the loss of each example ``(B,)``.
+
+        Args:
+          params: the network's parameters.
+          keys: of the examples; each depends on (seed, step, slot) alone.
+          batch: the examples.
+          learns: whether this is a training step, with dropout.
+        """
+
+    def ema_decay(self, step: Array) -> Array:
+        """The decay of the parameters' average at a step; it warms up."""
+        return jnp.minimum(self.training.ema, (1 + step) / (10 + step))
+
+    def init(self, key: Key, batch: Batch) -> TrainState:
+        """Returns the state before the first step."""
+        network_key, training_key = jax.random.split(key)
+        params = self.first_params(network_key)
+        zero = jnp.zeros((), jnp.int32)
+        state = self._optimiser.init(params)
+        return TrainState(
+            zero, params, params, state, zero, zero, jax.random.key_data(training_key)
+        )
+
+    def update(self, state: TrainState, batch: Batch) -> tuple[TrainState, dict[str, Array]]:
+        """One step on this device's part of the global batch."""
+        key = jax.random.fold_in(jax.random.wrap_key_data(state.key), state.step)
+        mean = partial(self._mean_loss, key=key, batch=batch, learns=True)
+        loss, gradients = jax.value_and_grad(mean)(state.params)
+        metrics = {"loss": loss, "gradient_norm": optax.tree.norm(gradients)}
+        return advance(state, gradients, loss, self._optimiser, self.ema_decay), metrics
+
+    def _mean_loss(self, params: Any, key: Key, batch: Batch, learns: bool) -> Array:
+        keys = jax.vmap(partial(jax.random.fold_in, key))(batch.slot)
+        return jnp.mean(self.losses(params, keys, batch, learns))
+
+    def validate(self, state: TrainState, key: Key, batch: Batch) -> Array:
+        """The loss of the averaged parameters."""
+        return self._mean_loss(state.ema, key, batch, learns=False)
+
+    def weights(self, state: TrainState) -> Arrays:
+        """The averaged parameters."""
+        return state.ema
+
+    def finish(self, key: Key, weights: Arrays, windows: np.ndarray, draws: int) -> Arrays:
+        """Refuses: there is nothing to complete."""
+        raise PacodiError("this family of models has nothing to calibrate.")

@@ -25,10 +25,9 @@ class Linear(nn.Module):
     @nn.compact
     def __call__(self, x: Array) -> Array:
         """Maps ``(..., in)`` to ``(..., features)``."""
-        init = uniform(x.shape[-1])
-        result = x.reshape(-1, x.shape[-1]) @ self.param(
-            "kernel", init, (x.shape[-1], self.features)
-        )
+        width = x.shape[-1]
+        init = uniform(width)
+        result = x.reshape(-1, width) @ self.param("kernel", init, (width, self.features))
         if self.use_bias:
             result = result + self.param("bias", init, (self.features,))
         return result.reshape(*x.shape[:-1], self.features)

@@ -56,6 +56,7 @@ def get_config(
     if "length" in given:
         changes["data.length"] = int(given["length"])
     changes |= _fitting(config, better or {})
+    changes |= _of_source(config, data.get("source", ""), sized="size" in given)
     if "variant" in given:
         changes |= _variant(config, given["variant"])
     preset = given.get("preset", "default")
@@ -105,6 +106,12 @@ def _fitting(config: Config, better: Mapping[str, Any]) -> dict[str, Any]:
     if config.model.calibration_hindrance(config.family, False):
         chosen.pop("train.calibration", None)
     return chosen
+
+
+def _of_source(config: Config, source: str, sized: bool) -> dict[str, Any]:
+    """What the family's authors change on this data set; a size that is asked for stays."""
+    found = config.model.per_source.get(source, {})
+    return {n: value for n, value in found.items() if not (sized and n.startswith("model."))}
 
 
 def _variant(config: Config, variant: str) -> dict[str, Any]:

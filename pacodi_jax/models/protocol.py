@@ -174,6 +174,8 @@ class Family:
         first look.
       defaults: settings of the engine that this family wants unless others are given, by full
         name, such as ``{"train.batch": 128}``.
+      per_source: what its authors change on a data set, by the name of the source; presets apply
+        it, except ``model`` where a size is asked for.
       reads_conditions: whether it can be conditioned.
       calibration_hindrance: ``(settings, is_conditional) -> why``, the reason against
         ``train.calibration``, or an empty text.
@@ -185,6 +187,7 @@ class Family:
     build: Callable[[Any, Shape, Arrays, Training | None], Generator]
     sizes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    per_source: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     reads_conditions: bool = True
     calibration_hindrance: Callable[[Any, bool], str] = lambda settings, is_conditional: (
         f"is not for model.name={settings.model.name!r}, which has nothing to calibrate"

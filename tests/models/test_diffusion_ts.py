@@ -104,6 +104,10 @@ def test_the_code_of_time_has_sines_first_and_the_slowest_rate_is_1e_4():
     np.testing.assert_allclose(code, [*np.sin(3 * rates), *np.cos(3 * rates)], rtol=1e-5)
 
 
+def _is_rest(module, _):
+    return module.name == "rest"
+
+
 def test_without_trend_season_and_means_the_clean_window_is_the_rest():
     generator, params = _generator()
     zero = {"season": params["season"], "means": params["means"]}
@@ -111,12 +115,12 @@ def test_without_trend_season_and_means_the_clean_window_is_the_rest():
     silent = {k: v | {"trend": jax.tree.map(jnp.zeros_like, v["trend"])} for k, v in blocks.items()}
     params = params | jax.tree.map(jnp.zeros_like, zero) | silent
     x = jax.random.normal(jax.random.key(1), (3, 6, 2))
-    parts, seen = generator.network.apply(
-        {"params": params},
-        x,
-        jnp.array([0, 5, 19]),
-        capture_intermediates=lambda module, _: module.name == "rest",
-    )
+
+    @jax.jit
+    def apply(x, t):
+        return generator.network.apply({"params": params}, x, t, capture_intermediates=_is_rest)
+
+    parts, seen = apply(x, jnp.array([0, 5, 19]))
     (rest,) = seen["intermediates"]["rest"]["__call__"]
     np.testing.assert_allclose(parts.clean, rest, atol=1e-6)
     np.testing.assert_array_equal(parts.season, 0)
@@ -195,12 +199,13 @@ def test_a_condition_moves_the_clean_window_and_guidance_is_clamped():
 
     def clean(condition, guidance):
         sampling = dataclasses.replace(generator.sampling, guidance=guidance)
-        return generator.denoiser(sampling, params, condition)(x, t)
+        return jax.jit(generator.denoiser(sampling, params, condition))(x, t)
 
     null, bound = clean(None, 1.0), clean(told, 1.0)
     assert float(jnp.abs(null - bound).max()) > 1e-3
     np.testing.assert_array_equal(clean(told, 0.0), null)
-    loose = [generator.parts(params, x, t, c).clean for c in (None, told)]
+    parts = jax.jit(generator.parts)
+    loose = [parts(params, x, t, c).clean for c in (None, told)]
     np.testing.assert_allclose(
         clean(told, 30.0), jnp.clip(loose[0] + 30 * (loose[1] - loose[0]), -1, 1), atol=1e-5
     )
@@ -212,7 +217,11 @@ def test_a_dropped_condition_is_the_null_condition():
     generator, params = _generator(width=3)
     x, t = jnp.ones((2, 6, 2)), jnp.array([3, 3])
     told, drop = jnp.ones((2, 3)), jnp.array([True, False])
-    apply = lambda *rest: generator.network.apply({"params": params}, x, t, *rest).clean  # noqa: E731
+
+    @jax.jit
+    def apply(*rest):
+        return generator.network.apply({"params": params}, x, t, *rest).clean
+
     mixed, null, bound = apply(told, drop), apply(), apply(told)
     np.testing.assert_allclose(mixed[0], null[0], atol=1e-6)
     np.testing.assert_allclose(mixed[1], bound[1], atol=1e-6)

@@ -72,10 +72,8 @@ def test_the_sampler_draws_a_gaussian_from_its_score():
 
 
 @functools.cache
-def _generator(**size) -> tuple[FreqDiff, dict, np.ndarray]:
-    settings = FreqDiffSettings(
-        Size(**({"width": 8, "depth": 2, "heads": 2, "hidden": 16, "dropout": 0.5} | size))
-    )
+def _generator() -> tuple[FreqDiff, dict, np.ndarray]:
+    settings = FreqDiffSettings(Size(width=8, depth=2, heads=2, hidden=16, dropout=0.5))
     windows = np.random.default_rng(0).normal(size=(40, 8, 2)).astype(np.float32)
     windows = 5 + windows.cumsum(1)
     arrays = prepare(settings, windows, None)

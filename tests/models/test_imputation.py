@@ -68,18 +68,18 @@ def tiny():
 def test_a_window_is_filled_by_its_own_key_in_the_users_scale(tiny):
     generator, weights, windows = tiny
     mask = np.broadcast_to(np.arange(8)[:, None] < 5, windows.shape)
-    draw = (
-        lambda count, windows: imputation.impute(  # noqa: E731
-            generator, jax.random.key(1), weights, windows[:count], mask[:count], steps=4
-        )
-    )
+
+    def draw(count, windows):
+        parts = windows[:count], mask[:count]
+        return imputation.impute(generator, jax.random.key(1), weights, *parts, steps=4)
+
     many = draw(6, windows)
     np.testing.assert_array_equal(many[mask], windows[mask])
     np.testing.assert_allclose(draw(2, windows), many[:2], atol=1e-4)
     hidden = np.where(mask, windows, np.nan)
     np.testing.assert_allclose(draw(6, hidden), many, atol=1e-6)
     assert np.isfinite(many).all()
-    assert len(np.unique(many[:, 5:])) == many[:, 5:].size
+    assert many[:, 5:].std(0).min() > 0.1
 
 
 def test_a_mask_of_another_shape_is_refused(tiny):

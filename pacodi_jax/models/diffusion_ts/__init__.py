@@ -2,7 +2,8 @@
 
 Yuan and Qiao, "Diffusion-TS: Interpretable Diffusion for General Time Series Generation", ICLR
 2024, arXiv 2403.01742. The defaults are those of the release (Y-debug-sys/Diffusion-TS) on ETTh1,
-which differ from the paper's text; where the two differ, we follow the release:
+presets of Stocks and Sines have the release's on these. Where paper and release differ, we follow
+the release:
 
 - L1 in the loss where the paper prints squares, and w_t = √α_t √(1−ᾱ_t)/(100 β_t), the root of the
   printed weight but for its factor;
@@ -43,5 +44,20 @@ FAMILY = Family(
         "train.final_rate": 1 / 80,  # 1e-5
         "train.beta2": 0.96,
         "train.ema": 0.995,
+    },
+    per_source={
+        "stocks": {
+            "model.encoders": 2,
+            "train.batch": 128,
+            "train.steps": 10_000,
+            "train.warmup": 1 / 20,
+            "train.plateau_patience": 2000,
+        },
+        "sines": {
+            "model.encoders": 1,
+            "train.steps": 12_000,
+            "train.warmup": 1 / 24,
+            "train.plateau_patience": 3000,
+        },
     },
 )

@@ -1,9 +1,11 @@
 """Training for generators with one network, one loss and one optimiser."""
 
 import abc
+import functools
 from functools import partial
 from typing import Any
 
+import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,7 +13,7 @@ import optax
 
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.models.per_window import PerWindow
-from pacodi_jax.models.protocol import Arrays, Drawing, Training
+from pacodi_jax.models.protocol import Arrays, Shape, Training
 from pacodi_jax.models.state import Batch, TrainState, advance
 from pacodi_jax.types import Array, Key
 
@@ -20,20 +22,33 @@ class OneNetwork(PerWindow):
     """A :class:`~pacodi_jax.models.protocol.Generator` but for its loss, its draws and its facts.
 
     Args:
-      sampling: how samples are drawn unless asked otherwise.
+      settings: of the family.
+      shape: of the windows.
+      arrays: what the family fitted to the training windows.
       training: None for a generator that only samples.
     """
 
-    def __init__(self, sampling: Drawing, training: Training | None) -> None:
-        self.sampling = sampling
+    def __init__(
+        self, settings: Any, shape: Shape, arrays: Arrays, training: Training | None
+    ) -> None:
+        self.settings, self.shape, self.sampling = settings, shape, settings.sample
+        self.arrays: Arrays = jax.tree.map(jnp.asarray, arrays)
+        self.network = self.make_network()
         self._training = training
-        self._optimiser = training and optax.with_extra_args_support(training.make_optimiser())
 
     @property
     def training(self) -> Training:
         """What it trains with."""
         assert self._training is not None, "built without training"
         return self._training
+
+    @functools.cached_property
+    def _optimiser(self) -> optax.GradientTransformationExtraArgs:
+        return optax.with_extra_args_support(self.training.make_optimiser())
+
+    @abc.abstractmethod
+    def make_network(self) -> nn.Module:
+        """Returns the network that the settings ask for."""
 
     @abc.abstractmethod
     def first_params(self, key: Key) -> Any:

@@ -244,7 +244,7 @@ def test_it_learns(tmp_path):
             "train.batch": 32,
             "train.learning_rate": 4e-3,
             "train.decay": "cosine",
-            "train.validate_every": 100,
+            "train.validate_every": 30,
             "sample.steps": 50,
         }
     )

@@ -144,7 +144,7 @@ def test_it_learns(tmp_path):
         {
             "train.steps": 600,
             "train.learning_rate": 4e-3,
-            "train.validate_every": 100,
+            "train.validate_every": 30,
             "sample.steps": 200,
         }
     )

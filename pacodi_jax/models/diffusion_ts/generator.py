@@ -1,5 +1,6 @@
 """Diffusion-TS as a generator: its loss, its draws, its average."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,10 +11,10 @@ import numpy as np
 from pacodi_jax.models import conditions
 from pacodi_jax.models.diffusion_ts import objective, schedule
 from pacodi_jax.models.diffusion_ts.network import Network, Parts
-from pacodi_jax.models.diffusion_ts.schedule import Path
+from pacodi_jax.models.diffusion_ts.schedule import Path, Schedule
 from pacodi_jax.models.diffusion_ts.settings import DiffusionTSSettings, Sampling
 from pacodi_jax.models.one_network import OneNetwork
-from pacodi_jax.models.protocol import Arrays, Facts, Shape, Training
+from pacodi_jax.models.protocol import Arrays, Facts
 from pacodi_jax.models.state import Batch
 from pacodi_jax.types import Array, Key
 
@@ -34,27 +35,12 @@ def prepare(
 
 
 class DiffusionTS(OneNetwork):
-    """Predicts the clean window, between −1 and 1, at each of T noise levels.
+    """Predicts the clean window, between −1 and 1, at each of T noise levels."""
 
-    Args:
-      settings: of the family.
-      shape: of the windows.
-      arrays: from :func:`prepare`.
-      training: None for a generator that only samples.
-    """
-
-    def __init__(
-        self,
-        settings: DiffusionTSSettings,
-        shape: Shape,
-        arrays: Arrays,
-        training: Training | None,
-    ) -> None:
-        super().__init__(settings.sample, training)
-        model = settings.model
-        self.settings, self.shape, self.arrays = settings, shape, arrays
-        self.schedule = schedule.cosine(settings.diffusion.steps)
-        self.network = Network(
+    def make_network(self) -> Network:
+        """The network; see :class:`~pacodi_jax.models.one_network.OneNetwork`."""
+        model, shape = self.settings.model, self.shape
+        return Network(
             shape.channels,
             model.width,
             model.heads,
@@ -63,13 +49,18 @@ class DiffusionTS(OneNetwork):
             shape.condition_width,
         )
 
+    @functools.cached_property
+    def schedule(self) -> Schedule:
+        """Of the forward process."""
+        return schedule.cosine(self.settings.diffusion.steps)
+
     def scaled(self, windows: Array) -> Array:
         """Windows in the network's scale: train lies between −1 and 1."""
-        return (windows - jnp.asarray(self.arrays["middle"])) / jnp.asarray(self.arrays["half"])
+        return (windows - self.arrays["middle"]) / self.arrays["half"]
 
     def unscaled(self, windows: Array) -> Array:
         """The way back from :meth:`scaled`."""
-        return windows * jnp.asarray(self.arrays["half"]) + jnp.asarray(self.arrays["middle"])
+        return windows * self.arrays["half"] + self.arrays["middle"]
 
     def first_params(self, key: Key) -> Any:
         """The network's parameters before the first step."""
@@ -88,9 +79,9 @@ class DiffusionTS(OneNetwork):
         noisy = jnp.sqrt(signal) * truth + jnp.sqrt(1 - signal) * noise
         drop = conditions.dropped(drop_keys, self.training.condition_dropout, batch)
         condition = conditions.standard(self.arrays, batch.condition)
-        clean = self.network.apply({"params": params}, noisy, t, condition, drop).clean
+        found: Any = self.network.apply({"params": params}, noisy, t, condition, drop)
         weight = jnp.asarray(self.schedule.loss_weight, jnp.float32)[t]
-        return weight * objective.error(clean, truth, self.settings.diffusion.fourier)
+        return weight * objective.error(found.clean, truth, self.settings.diffusion.fourier)
 
     def ema_decay(self, step: Array) -> Array:
         """A copy for 100 updates; then every tenth counts, by min(ema, 1 − (s − 100)^(−2/3))."""
@@ -104,7 +95,7 @@ class DiffusionTS(OneNetwork):
         """The trend, season and rest of one clean window, from a noisy one ``(L, C)`` at time t."""
         row = conditions.standard(self.arrays, condition)
         row = None if row is None else row[None]
-        found = self.network.apply({"params": weights}, x[None], jnp.asarray(t)[None], row)
+        found: Any = self.network.apply({"params": weights}, x[None], jnp.asarray(t)[None], row)
         return jax.tree.map(lambda part: part[0], found)
 
     def denoiser(self, sampling: Sampling, weights: Arrays, condition: Array | None) -> Clean:

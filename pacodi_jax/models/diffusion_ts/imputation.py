@@ -12,7 +12,7 @@ At the end observed entries are y. γ is 0.01 and the step 0.05 in the released 
 γ = 0.05). With fewer than T steps the last one only returns x̂₀.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -44,10 +44,10 @@ GUIDED, REPLACED = Guiding(), Guiding(step=0.0)
 
 
 class Inner(NamedTuple):
-    """Sign updates after each sampling step, ``(S,)`` each."""
+    """Sign updates after each sampling step: how many, and their share of the largest step."""
 
-    count: np.ndarray
-    share: np.ndarray
+    rounds: Any
+    share: Any
 
 
 def inner(path: Path, steps: int, guided: bool = True) -> Inner:
@@ -59,16 +59,16 @@ def inner(path: Path, steps: int, guided: bool = True) -> Inner:
       guided: False for replacement alone.
     """
     bounds = path.time > 0.9 * steps, path.time > 0.75 * steps, path.time >= 0.05 * steps
-    count = np.select(bounds, (3, 2, 1), 0)
+    rounds = np.select(bounds, (3, 2, 1), 0)
     if len(path.time) < steps:
-        count[-1] = 0
-    return Inner(count * guided, np.select(bounds, (1.0, 0.5, 0.25), 0.0).astype(np.float32))
+        rounds[-1] = 0
+    return Inner(rounds * guided, np.select(bounds, (1.0, 0.5, 0.25), 0.0).astype(np.float32))
 
 
 def evaluations(total: int, steps: int) -> tuple[int, int]:
     """Evaluations of the network without and with its gradient, for S steps of T (-G)."""
     path = schedule.path(schedule.cosine(total), steps)
-    return len(path.time), int(inner(path, total).count.sum())
+    return len(path.time), int(inner(path, total).rounds.sum())
 
 
 def impute(
@@ -141,14 +141,14 @@ def run(
         rate = guiding.step * within.share
         moved = jax.lax.fori_loop(
             0,
-            within.count,
+            within.rounds,
             lambda _, x: x - rate * jnp.sign(jax.grad(cost)(x, mean, at)),
             mean + at.spread * jax.random.normal(noise_key, shape),
         )
         level = jnp.sqrt(1 - at.alpha_bar) * jax.random.normal(known_key, shape)
         return jnp.where(mask, jnp.sqrt(at.alpha_bar) * known + level, moved), None
 
-    table = as_arrays(path), Inner(jnp.asarray(plan.count), jnp.asarray(plan.share))
+    table = as_arrays(path), Inner(jnp.asarray(plan.rounds), jnp.asarray(plan.share))
     steps = jnp.arange(len(path.time)), *table
     filled, _ = jax.lax.scan(step, jax.random.normal(start_key, shape), steps)
     return jnp.where(mask, known, filled)

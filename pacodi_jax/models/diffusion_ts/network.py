@@ -3,6 +3,7 @@
 Its release accepts a padding mask and ignores it, so there is none here.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import flax.linen as nn
@@ -98,12 +99,13 @@ class Attention(nn.Module):
         """Maps ``(B, L, D)``."""
         width = x.shape[-1]
         if source is None:
-            parts = jnp.split(Linear(3 * width, name="qkv")(x), 3, axis=-1)
+            query, key, value = jnp.split(Linear(3 * width, name="qkv")(x), 3, axis=-1)
         else:
-            pair = jnp.split(Linear(2 * width, name="kv")(source), 2, axis=-1)
-            parts = [Linear(width, name="q")(x), *pair]
-        parts = [rearrange(part, "b n (h d) -> b h n d", h=self.heads) for part in parts]
-        return Linear(width, name="out")(rearrange(attend(*parts), "b h n d -> b n (h d)"))
+            key, value = jnp.split(Linear(2 * width, name="kv")(source), 2, axis=-1)
+            query = Linear(width, name="q")(x)
+        by_head = partial(rearrange, pattern="b n (h d) -> b h n d", h=self.heads)
+        result = attend(by_head(query), by_head(key), by_head(value))
+        return Linear(width, name="out")(rearrange(result, "b h n d -> b n (h d)"))
 
 
 class Perceptron(nn.Module):

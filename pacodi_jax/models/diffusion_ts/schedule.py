@@ -1,6 +1,6 @@
 """The forward process of Diffusion-TS in T discrete steps, and its two samplers as one table."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def cosine(steps: int, offset: float = 0.008) -> Schedule:
 
 
 class Path(NamedTuple):
-    """x ← a x̂₀ + b x + s ξ at each of S falling times; all arrays ``(S,)``.
+    """x ← a x̂₀ + b x + s ξ at each of S falling times; all arrays ``(S,)``, of NumPy or JAX.
 
     Attributes:
       time: t, at which the network is asked.
@@ -49,11 +49,11 @@ class Path(NamedTuple):
       alpha_bar: ᾱ_t.
     """
 
-    time: np.ndarray
-    from_clean: np.ndarray
-    from_state: np.ndarray
-    spread: np.ndarray
-    alpha_bar: np.ndarray
+    time: Any
+    from_clean: Any
+    from_state: Any
+    spread: Any
+    alpha_bar: Any
 
 
 def path(schedule: Schedule, steps: int) -> Path:

@@ -11,7 +11,7 @@ from pacodi_jax.models.freqdiff import process
 from pacodi_jax.models.freqdiff.network import Network
 from pacodi_jax.models.freqdiff.settings import FreqDiffSettings, Sampling
 from pacodi_jax.models.one_network import OneNetwork
-from pacodi_jax.models.protocol import Arrays, Facts, Shape, Training
+from pacodi_jax.models.protocol import Arrays, Facts
 from pacodi_jax.models.state import Batch
 from pacodi_jax.types import Array, Key
 
@@ -33,24 +33,13 @@ def prepare(
 
 
 class FreqDiff(OneNetwork):
-    """Learns the score of whitened coefficients of the half spectrum.
+    """Learns the score of whitened coefficients of the half spectrum."""
 
-    Args:
-      settings: of the family.
-      shape: of the windows.
-      arrays: from :func:`prepare`.
-      training: None for a generator that only samples.
-    """
-
-    def __init__(
-        self, settings: FreqDiffSettings, shape: Shape, arrays: Arrays, training: Training | None
-    ) -> None:
-        super().__init__(settings.sample, training)
-        self.shape = shape
-        self.arrays = jax.tree.map(jnp.asarray, arrays)
-        model = settings.model
-        self.network = Network(
-            shape.channels, model.width, model.depth, model.heads, model.hidden, model.dropout
+    def make_network(self) -> Network:
+        """The network; see :class:`~pacodi_jax.models.one_network.OneNetwork`."""
+        model = self.settings.model
+        return Network(
+            self.shape.channels, model.width, model.depth, model.heads, model.hidden, model.dropout
         )
 
     def whitened(self, window: Array) -> Array:
@@ -79,7 +68,8 @@ class FreqDiff(OneNetwork):
 
     def score(self, params: Any, x: Array, t: Array, keys: Array | None = None) -> Array:
         """The score of states ``(B, L, C)`` at times ``(B,)``."""
-        return self.network.apply({"params": params}, x, t, self.arrays["frequencies"], keys)
+        found: Any = self.network.apply({"params": params}, x, t, self.arrays["frequencies"], keys)
+        return found
 
     def draw_one(
         self, sampling: Sampling, weights: Arrays, key: Key, condition: Array | None

@@ -69,7 +69,7 @@ def draw(score: Score, key: Key, shape: tuple[int, int], steps: int) -> Array:
     beyond the end, as in the release. The noise of step i comes from ``fold_in(key, i)``.
     """
     start_key, step_key = jax.random.split(key)
-    scale = noise_scale(shape[0])
+    scale = jnp.asarray(noise_scale(shape[0]))
     times = np.linspace(1.0, T_MIN, steps)
     width = np.float32((1.0 - T_MIN) / max(steps - 1, 1))
 

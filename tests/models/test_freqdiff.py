@@ -142,10 +142,15 @@ def test_it_learns(tmp_path):
     """Validation falls; samples are at most half as far as shuffled windows."""
     config = Config.default("freqdiff", "tiny").changed(
         {
-            "train.steps": 600,
-            "train.learning_rate": 4e-3,
+            "model.width": 32,
+            "model.heads": 4,
+            "model.hidden": 128,
+            "model.depth": 2,
+            "model.dropout": 0.0,
+            "train.steps": 1000,
+            "train.learning_rate": 3e-3,
             "train.validate_every": 30,
-            "sample.steps": 200,
+            "sample.steps": 500,
         }
     )
     outcome, scores = learned(config, tmp_path)

@@ -13,12 +13,14 @@ A preset takes arguments after a colon, and single settings can be overridden:
 | variant | sde (continuous time), ddpm (T discrete steps) |
 | model | a family of models, such as pacodi or temporal (a DiT over time steps) |
 | size | of the model: tiny, small, base, large |
-| preset | default (what measures best), paper (the paper's model to the letter) |
+| preset | default (what measures best), paper (the paper's model to the letter), ddpm |
+
+``preset=ddpm`` is for ``model=temporal``: noise prediction and 1000 ancestral steps.
 
 Every setting, its default, range and meaning stand in the sections that :class:`Config` is made of.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ml_collections import ConfigDict, config_dict
@@ -54,10 +56,12 @@ def get_config(
     if "length" in given:
         changes["data.length"] = int(given["length"])
     changes |= _fitting(config, better or {})
+    changes |= _of_source(config, data.get("source", ""), sized="size" in given)
     if "variant" in given:
         changes |= _variant(config, given["variant"])
-    if given.get("preset", "default") == "paper":
-        changes |= _as_in_the_paper(config, given.get("variant", "sde"))
+    preset = given.get("preset", "default")
+    if preset != "default":
+        changes |= _PRESETS[preset](config, given.get("variant"))
     return to_config_dict(config.changed(changes))
 
 
@@ -69,7 +73,7 @@ def parse(arguments: str, extra: Mapping[str, Sequence[str]]) -> dict[str, str]:
         "variant": ("sde", "ddpm"),
         "model": tuple(FAMILIES),
         "size": tuple(sizes),
-        "preset": ("default", "paper"),
+        "preset": ("default", *_PRESETS),
     }
     return preset_arguments.parse(arguments, (*ARGUMENTS, *extra), choices)
 
@@ -95,12 +99,19 @@ def _fitting(config: Config, better: Mapping[str, Any]) -> dict[str, Any]:
         if name not in known:
             raise KeyError(name)
     own = flatten(config.to_dict())
-    chosen = {name: value for name, value in better.items() if name in own}
+    settled = config.model.defaults
+    chosen = {name: v for name, v in better.items() if name in own and name not in settled}
     if config.model.name == "temporal":  # time steps have no vacant slot for level and scale
         chosen.pop("diffusion.statistics", None)
     if config.model.calibration_hindrance(config.family, False):
         chosen.pop("train.calibration", None)
     return chosen
+
+
+def _of_source(config: Config, source: str, sized: bool) -> dict[str, Any]:
+    """What the family's authors change on this data set; a size that is asked for stays."""
+    found = config.model.per_source.get(source, {})
+    return {n: value for n, value in found.items() if not (sized and n.startswith("model."))}
 
 
 def _variant(config: Config, variant: str) -> dict[str, Any]:
@@ -111,7 +122,7 @@ def _variant(config: Config, variant: str) -> dict[str, Any]:
     return {"diffusion.variant": variant}
 
 
-def _as_in_the_paper(config: Config, variant: str) -> dict[str, Any]:
+def _as_in_the_paper(config: Config, variant: str | None) -> dict[str, Any]:
     """The paper's model, and its released settings where the paper is silent."""
     if "diffusion.variant" not in flatten(config.to_dict()):
         raise PacodiError(f"config argument preset=paper is not for model={config.model.name}.")
@@ -144,3 +155,32 @@ def _as_in_the_paper(config: Config, variant: str) -> dict[str, Any]:
         "sample.steps": 500,
         "sample.grid": "uniform",
     }
+
+
+def _ddpm(config: Config, variant: str | None) -> dict[str, Any]:
+    """DDPM in time: T = 1000 linear β, noise prediction, all steps ancestral (Ho et al., 2020)."""
+    name = config.model.name
+    if name != "temporal":
+        raise PacodiError(
+            f"config argument preset=ddpm is not for model={name}; it needs model=temporal."
+        )
+    if variant == "sde":
+        raise PacodiError("config argument preset=ddpm excludes variant=sde; leave that out.")
+    return {
+        "diffusion.variant": "ddpm",
+        "diffusion.schedule": "ddpm_linear",
+        "diffusion.ddpm_steps": 1000,
+        "diffusion.parameterisation": "noise",
+        "diffusion.loss": "noise",
+        "diffusion.times": "uniform",
+        "train.calibration": 0,
+        "sample.solver": "ancestral",
+        "sample.steps": 1000,
+        "sample.grid": "uniform",
+    }
+
+
+_PRESETS: dict[str, Callable[[Config, str | None], dict[str, Any]]] = {
+    "paper": _as_in_the_paper,
+    "ddpm": _ddpm,
+}

@@ -1,4 +1,7 @@
-"""An ablation of PaCoDi: one transformer over bins, both quadratures as features of one token."""
+"""An ablation of PaCoDi: one transformer over bins, both quadratures as features of one token.
+
+It is not FreqDiff, whose tokens are L whitened coefficients; that is the family ``freqdiff``.
+"""
 
 from pacodi_jax.models import views
 from pacodi_jax.models.protocol import Shape

@@ -186,6 +186,8 @@ class Family:
         first look.
       defaults: settings of the engine that this family wants unless others are given, by full
         name, such as ``{"train.batch": 128}``.
+      per_source: what its authors change on a data set, by the name of the source; presets apply
+        it, except ``model`` where a size is asked for.
       reads_conditions: whether it can be conditioned.
       reads_observed: whether it draws windows given some of their values.
       calibration_hindrance: ``(settings, has_kinds) -> why``, the reason against
@@ -198,6 +200,7 @@ class Family:
     build: Callable[[Any, Shape, Arrays, Training | None], Generator]
     sizes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    per_source: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     reads_conditions: bool = True
     reads_observed: bool = False
     calibration_hindrance: Callable[[Any, bool], str] = lambda settings, has_kinds: (

@@ -1,5 +1,6 @@
 """What training carries from step to step, and what a batch is."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -55,11 +56,12 @@ def advance(
     gradients: Any,
     loss: Array,
     optimiser: optax.GradientTransformationExtraArgs,
-    ema_decay: float,
+    ema_decay: float | Callable[[Array], Array],
 ) -> TrainState:
     """One optimiser step and one step of the average; skipped whole if it is not finite.
 
-    The average warms up: its decay at step n is min(ema_decay, (1 + n)/(10 + n)).
+    The average warms up: its decay at step n is min(ema_decay, (1 + n)/(10 + n)), or what
+    ``ema_decay`` makes of n.
     """
     updates, optimiser_state = optimiser.update(
         gradients, state.optimiser, state.params, value=loss
@@ -69,7 +71,10 @@ def advance(
     average, _ = ravel_pytree(state.ema)
     after = before + ravel_pytree(updates)[0]
     fine = jnp.isfinite(_size(after)) & stays_finite(state.optimiser, optimiser_state)
-    decay = jnp.minimum(ema_decay, (1 + state.step) / (10 + state.step))
+    if callable(ema_decay):
+        decay = ema_decay(state.step)
+    else:
+        decay = jnp.minimum(ema_decay, (1 + state.step) / (10 + state.step))
     return TrainState(
         step=state.step + 1,
         params=unravel(jnp.where(fine, after, before)),

@@ -1,5 +1,7 @@
 """Dense layers and the modulated layer norm."""
 
+from functools import partial
+
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
@@ -40,24 +42,28 @@ def normalise(x: Array, epsilon: float = 1e-6) -> tuple[Array, Array]:
     return centred * rate, rate
 
 
-@jax.custom_vjp
-def modulate(x: Array, shift: Array, scale: Array) -> Array:
+@partial(jax.custom_vjp, nondiff_argnums=(3,))
+def modulate(x: Array, shift: Array, scale: Array, epsilon: float = 1e-6) -> Array:
     """adaLN: norm(x)·(1 + scale) + shift, for ``x (B, N, D)`` and one ``(B, D)`` per example.
 
     Its derivative is written out: it keeps only ``x`` and ``scale``, where the automatic one keeps
     seven arrays, and it compiles to fewer kernels. A written derivative (``custom_vjp``) has
     no forward mode: ``jax.jvp`` and ``jax.jacfwd`` are refused.
     """
-    return normalise(x)[0] * (1 + scale[:, None]) + shift[:, None]
+    return normalise(x, epsilon)[0] * (1 + scale[:, None]) + shift[:, None]
 
 
-def _modulate_forward(x: Array, shift: Array, scale: Array) -> tuple[Array, tuple[Array, Array]]:
-    return modulate(x, shift, scale), (x, scale)
+def _modulate_forward(
+    x: Array, shift: Array, scale: Array, epsilon: float
+) -> tuple[Array, tuple[Array, Array]]:
+    return modulate(x, shift, scale, epsilon), (x, scale)
 
 
-def _modulate_backward(kept: tuple[Array, Array], slope: Array) -> tuple[Array, Array, Array]:
+def _modulate_backward(
+    epsilon: float, kept: tuple[Array, Array], slope: Array
+) -> tuple[Array, Array, Array]:
     x, scale = kept
-    normal, rate = normalise(x)
+    normal, rate = normalise(x, epsilon)
     inner = slope * (1 + scale[:, None])
     mean = jnp.mean(inner, axis=-1, keepdims=True)
     along = jnp.mean(inner * normal, axis=-1, keepdims=True)

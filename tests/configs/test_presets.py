@@ -10,7 +10,7 @@ from ml_collections import ConfigDict
 
 from pacodi_jax.configs import common, loader, presets, text
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.settings import Config
+from pacodi_jax.settings import Config, flatten
 from pacodi_jax.train.from_config import train
 
 ROOT = Path(__file__).parents[2]
@@ -26,6 +26,7 @@ ARGUMENTS = [
     "preset=paper",
     "preset=paper,variant=ddpm",
     "preset=paper,model=temporal",
+    "preset=ddpm,model=temporal",
 ]
 
 
@@ -175,9 +176,40 @@ def test_the_paper_preset_is_the_papers_model():
     assert (ddpm.diffusion.schedule, ddpm.sample.solver) == ("cosine", "ancestral")
 
 
+def test_the_ddpm_preset_is_a_thousand_ancestral_steps_of_a_temporal_network():
+    config = Config.make(common.get_config("preset=ddpm,model=temporal").to_dict()).family
+    assert (config.diffusion.variant, config.diffusion.schedule) == ("ddpm", "ddpm_linear")
+    assert config.diffusion.ddpm_steps == config.sample.steps == 1000
+    assert config.diffusion.parameterisation == config.diffusion.loss == "noise"
+    assert (config.sample.solver, config.sample.grid) == ("ancestral", "uniform")
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [*((name, "diffusion_ts") for name in NAMES), ("etth1", "freqdiff"), ("air", "freqdiff")],
+)
+def test_a_family_keeps_what_it_wants_in_every_preset(name, model):
+    """What measures better for PaCoDi on a data set does not override another family's own."""
+    config = _config(name, f"model={model}")
+    wanted = config.model.defaults | config.model.per_source.get(config.data.source, {})
+    assert {key: flatten(config.to_dict())[key] for key in wanted} == wanted
+
+
+def test_the_authors_settings_of_a_data_set_leave_a_size_alone():
+    plain, sized = (_config("sines", f"model=diffusion_ts{size}") for size in ("", ",size=base"))
+    assert (plain.family.model.encoders, plain.train.plateau_patience) == (1, 3000)
+    assert (sized.family.model.encoders, sized.train.plateau_patience) == (4, 3000)
+    assert plain.train.warmup_updates == sized.train.warmup_updates == 500
+    assert _config("stocks", "model=diffusion_ts").train.warmup_updates == 500
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ("preset=ddpm", "preset=ddpm is not for model=pacodi; it needs model=temporal"),
+        ("preset=ddpm,model=freqdiff", "preset=ddpm is not for model=freqdiff"),
+        ("preset=ddpm,model=temporal,variant=sde", "preset=ddpm excludes variant=sde"),
+        ("preset=paper,model=diffusion_ts", "preset=paper is not for model=diffusion_ts"),
         ("lenght=64", "Did you mean 'length'?"),
         ("length", "accepted: length="),
         ("length=0", "whole number from 1"),

@@ -99,6 +99,13 @@ class OneNetwork(PerWindow):
         """The averaged parameters."""
         return state.ema
 
-    def finish(self, key: Key, weights: Arrays, windows: np.ndarray, draws: int) -> Arrays:
+    def finish(
+        self,
+        key: Key,
+        weights: Arrays,
+        windows: np.ndarray,
+        draws: int,
+        condition: np.ndarray | None = None,
+    ) -> Arrays:
         """Refuses: there is nothing to complete."""
         raise PacodiError("this family of models has nothing to calibrate.")

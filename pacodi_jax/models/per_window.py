@@ -55,7 +55,6 @@ class PerWindow(abc.ABC):
         count: int,
         condition: Array | None = None,
         *,
-        observed: None = None,
         progress: Callable[[int, int], None] | None = None,
         **how: Any,
     ) -> np.ndarray:

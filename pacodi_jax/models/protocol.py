@@ -14,7 +14,6 @@ import numpy as np
 import optax
 
 from pacodi_jax.config import Section, setting
-from pacodi_jax.core.conditioning import Observed
 from pacodi_jax.models.state import Batch
 from pacodi_jax.types import Array, Key
 
@@ -142,7 +141,6 @@ class Generator(Protocol):
         count: int,
         condition: Array | None = None,
         *,
-        observed: Observed | None = None,
         progress: Callable[[int, int], None] | None = None,
         **how: Any,
     ) -> np.ndarray:
@@ -153,10 +151,10 @@ class Generator(Protocol):
           weights: from :meth:`weights`.
           count: how many.
           condition: ``(count, E)``, or None for the null condition.
-          observed: what is known of each window: values and mask ``(count, L, C)``, noise
-            ``(C,)`` or ``(count, L, C)``. Only for families with :attr:`Family.reads_observed`.
           progress: called with (drawn, count) after each block.
-          **how: settings of the ``sample`` section that differ from the model's own.
+          **how: settings of the ``sample`` section that differ from the model's own; for families
+            with :attr:`Family.reads_observed` also ``observed``, an
+            :class:`~pacodi_jax.core.conditioning.Observed` of values and masks ``(count, L, C)``.
         """
         ...
 

@@ -45,12 +45,14 @@ class Training(NamedTuple):
       batch: the global batch size.
       ema: decay of the average of the parameters.
       condition_dropout: how often an example's condition is replaced by the null condition.
+      steps: how many the run has.
     """
 
     make_optimiser: Callable[..., optax.GradientTransformationExtraArgs]
     batch: int
     ema: float = 0.999
     condition_dropout: float = 0.1
+    steps: int = 1
 
 
 @dataclass(frozen=True)

@@ -123,15 +123,13 @@ class Losses:
         """X̂ of Z."""
         return self._run(params, "recovery", self.latents(params, noise)[1])
 
-    def reconstruction(self, params: Named, real: Array) -> Array:
-        """R."""
+    def errors(self, params: Named, real: Array) -> tuple[Array, Array]:
+        """R and S."""
         hidden = self._run(params, "embedder", real)
-        return self.mean((real - self._run(params, "recovery", hidden)) ** 2)
+        rebuilt = self.mean((real - self._run(params, "recovery", hidden)) ** 2)
+        return rebuilt, self._ahead(hidden, self._run(params, "supervisor", hidden))
 
-    def supervision(self, params: Named, real: Array, noise: Array) -> Array:
-        """S."""
-        hidden = self._run(params, "embedder", real)
-        guessed = self._run(params, "supervisor", hidden)
+    def _ahead(self, hidden: Array, guessed: Array) -> Array:
         return self.mean((hidden[:, 1:] - guessed[:, :-1]) ** 2)
 
     def moments(self, real: Array, made: Array) -> Array:
@@ -145,21 +143,28 @@ class Losses:
         return sum((jnp.mean(jnp.abs(a - b)) for a, b in pairs), start=jnp.zeros(()))
 
     def embedding(self, params: Named, real: Array, noise: Array) -> Array:
-        """10 √R."""
-        return 10 * jnp.sqrt(self.reconstruction(params, real))
+        """10 √R; S is not needed, and not computed."""
+        return 10 * jnp.sqrt(self.errors(params, real)[0])
+
+    def supervision(self, params: Named, real: Array, noise: Array) -> Array:
+        """S; R is not needed, and not computed."""
+        return self.errors(params, real)[1]
 
     def generator(self, params: Named, real: Array, noise: Array) -> Array:
-        """G."""
-        bare, latent = self.latents(params, noise)
+        """G. The supervisor runs once, on Ê and H together."""
+        bare = self._run(params, "generator", noise)
+        hidden = self._run(params, "embedder", real)
+        states = self._run(params, "supervisor", jnp.concatenate([bare, hidden]))
+        latent, guessed = jnp.split(states, 2)
         logits = self._run(params, "discriminator", jnp.concatenate([bare, latent]))
         deceived = 2 * self.mean(jax.nn.softplus(-logits))  # both halves are of one size
-        supervised = jnp.sqrt(self.supervision(params, real, noise))
         moments = self.moments(real, self._run(params, "recovery", latent))
-        return deceived + 100 * supervised + 100 * moments
+        return deceived + 100 * jnp.sqrt(self._ahead(hidden, guessed)) + 100 * moments
 
     def embedder(self, params: Named, real: Array, noise: Array) -> Array:
         """E."""
-        return self.embedding(params, real, noise) + 0.1 * self.supervision(params, real, noise)
+        rebuilt, ahead = self.errors(params, real)
+        return 10 * jnp.sqrt(rebuilt) + 0.1 * ahead
 
     def discriminator(self, params: Named, real: Array, noise: Array) -> Array:
         """The loss of D."""
@@ -258,9 +263,9 @@ class TimeGAN(PerWindow):
         """√R + √S + V of the averaged parameters: the losses that need no critic."""
         here = Losses(self.losses.networks, jnp.mean)
         real, noise = self._turned(batch.windows), self._noise(key, batch, 1)[0]
-        squares = here.reconstruction(state.ema, real), here.supervision(state.ema, real, noise)
+        rebuilt, ahead = here.errors(state.ema, real)
         moments = here.moments(real, here.make(state.ema, noise))
-        return jnp.sqrt(squares[0]) + jnp.sqrt(squares[1]) + moments
+        return jnp.sqrt(rebuilt) + jnp.sqrt(ahead) + moments
 
     def weights(self, state: PhasedState) -> Arrays:
         """The averaged parameters, those of the embedder and the critic too."""

@@ -1,6 +1,14 @@
-"""TimeGAN's networks: layers of TensorFlow's GRU and a dense layer per time step."""
+"""TimeGAN's networks: layers of TensorFlow's GRU and a dense layer per time step.
+
+    r, u = σ(W [x, h] + b),  c = tanh(V [x, r ⊙ h] + d),  h ← u ⊙ h + (1 − u) ⊙ c.
+
+The reset gate r multiplies the state before the matrix, and there is one bias per gate. (The cells
+of cuDNN, PyTorch and Flax multiply after the matrix and have two.) Inside, arrays carry the batch
+last: with 24 units only the batch fills vector registers.
+"""
 
 import flax.linen as nn
+import jax
 import jax.numpy as jnp
 
 from pacodi_jax.types import Array
@@ -8,34 +16,38 @@ from pacodi_jax.types import Array
 _GLOROT = nn.initializers.glorot_uniform()
 
 
-class Cell(nn.Module):
-    """TensorFlow's GRU: the reset gate multiplies the state before the matrix.
-
-      r, u = σ(W [x, h] + b),  c = tanh(V [x, r ⊙ h] + d),  h ← u ⊙ h + (1 − u) ⊙ c.
-
-    The gates' biases start at 1, so that a new cell remembers. (The cells of cuDNN, PyTorch and
-    Flax multiply by r after the matrix, and have two biases per gate.)
-    """
+class Layer(nn.Module):
+    """One layer of the GRU; the gates' biases start at 1, so that a new cell remembers."""
 
     hidden: int
 
     @nn.compact
-    def __call__(self, h: Array, x: Array) -> Array:
-        """The next state ``(B, hidden)`` of a state and an input ``(B, in)``."""
-        size = x.shape[-1] + self.hidden
+    def __call__(self, series: Array) -> Array:
+        """Maps ``(L, in, B)`` to all states ``(L, hidden, B)`` from a zero state."""
+        _, inputs, batch = series.shape
+        hidden, size = self.hidden, inputs + self.hidden
         ones, zeros = nn.initializers.ones, nn.initializers.zeros
-        gates = self.param("gates", _GLOROT, (size, 2 * self.hidden))
-        gates_bias = self.param("gates_bias", ones, (2 * self.hidden,))
-        candidate = self.param("candidate", _GLOROT, (size, self.hidden))
-        candidate_bias = self.param("candidate_bias", zeros, (self.hidden,))
-        joined = jnp.concatenate([x, h], axis=-1)
-        reset, keep = jnp.split(nn.sigmoid(joined @ gates + gates_bias), 2, axis=-1)
-        fresh = jnp.concatenate([x, reset * h], axis=-1)
-        return keep * h + (1 - keep) * jnp.tanh(fresh @ candidate + candidate_bias)
+        gates = self.param("gates", _GLOROT, (size, 2 * hidden))
+        gates_bias = self.param("gates_bias", ones, (2 * hidden,))
+        candidate = self.param("candidate", _GLOROT, (size, hidden))
+        candidate_bias = self.param("candidate_bias", zeros, (hidden,))
+        of_input = jnp.concatenate([gates[:inputs], candidate[:inputs]], axis=-1).T
+        bias = jnp.concatenate([gates_bias, candidate_bias])[:, None]
+        gates_of_state, candidate_of_state = gates[inputs:].T, candidate[inputs:].T
+
+        def step(h: Array, x: Array) -> tuple[Array, Array]:
+            driven = of_input @ x + bias
+            both = jax.nn.sigmoid(driven[: 2 * hidden] + gates_of_state @ h)
+            reset, keep = jnp.split(both, 2)
+            fresh = jnp.tanh(driven[2 * hidden :] + candidate_of_state @ (reset * h))
+            h = keep * h + (1 - keep) * fresh
+            return h, h
+
+        return jax.lax.scan(step, jnp.zeros((hidden, batch), series.dtype), series)[1]
 
 
 class Recurrent(nn.Module):
-    """Layers of :class:`Cell` from a zero state, then a dense layer at every step.
+    """Layers of the GRU, then a dense layer at every step.
 
     Attributes:
       outputs: numbers per step.
@@ -51,29 +63,10 @@ class Recurrent(nn.Module):
 
     @nn.compact
     def __call__(self, series: Array) -> Array:
-        """Maps ``(B, L, in)`` to ``(B, L, outputs)``, in [0, 1] unless ``bounded`` is false."""
-        start = tuple(jnp.zeros((len(series), self.hidden)) for _ in range(self.layers))
-        scan = nn.scan(
-            _Layers,
-            variable_broadcast="params",
-            split_rngs={"params": False},
-            in_axes=1,
-            out_axes=1,
-        )
-        _, states = scan(self.hidden, name="layers")(start, series)
-        out = nn.Dense(self.outputs, kernel_init=_GLOROT, name="out")(states)
+        """Maps ``(B, L, in)`` to ``(B, L, outputs)``, in [0, 1] if ``bounded``."""
+        states = jnp.transpose(series, (1, 2, 0))
+        for number in range(self.layers):
+            states = Layer(self.hidden, name=f"gru_{number}")(states)
+        dense = nn.Dense(self.outputs, kernel_init=_GLOROT, name="out")
+        out = dense(jnp.transpose(states, (2, 0, 1)))
         return nn.sigmoid(out) if self.bounded else out
-
-
-class _Layers(nn.Module):
-    """All layers at one time step."""
-
-    hidden: int
-
-    @nn.compact
-    def __call__(self, states: tuple[Array, ...], x: Array) -> tuple[tuple[Array, ...], Array]:
-        after = []
-        for number, state in enumerate(states):
-            x = Cell(self.hidden, name=f"gru_{number}")(state, x)
-            after.append(x)
-        return tuple(after), x

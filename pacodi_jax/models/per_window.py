@@ -36,7 +36,14 @@ class PerWindow(abc.ABC):
           condition: of this window.
         """
 
-    def finish(self, key: Key, weights: Arrays, windows: np.ndarray, draws: int) -> Arrays:
+    def finish(
+        self,
+        key: Key,
+        weights: Arrays,
+        windows: np.ndarray,
+        draws: int,
+        condition: np.ndarray | None = None,
+    ) -> Arrays:
         """Refuses calibration; a family that has one says how."""
         raise PacodiError("this family has nothing to calibrate; set train.calibration=0.")
 

@@ -70,3 +70,14 @@ class Recurrent(nn.Module):
         dense = nn.Dense(self.outputs, kernel_init=_GLOROT, name="out")
         out = dense(jnp.transpose(states, (2, 0, 1)))
         return nn.sigmoid(out) if self.bounded else out
+
+
+def five(channels: int, hidden: int, layers: int) -> dict[str, Recurrent]:
+    """TimeGAN's networks by name; the supervisor has one layer fewer."""
+    return {
+        "embedder": Recurrent(hidden, hidden, layers),
+        "recovery": Recurrent(channels, hidden, layers),
+        "generator": Recurrent(hidden, hidden, layers),
+        "supervisor": Recurrent(hidden, hidden, layers - 1),
+        "discriminator": Recurrent(1, hidden, layers, bounded=False),
+    }

@@ -11,7 +11,8 @@ import pytest
 from pacodi_jax import models, parallel
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.models import phased, timegan
-from pacodi_jax.models.timegan_networks import Layer, Recurrent
+from pacodi_jax.models.timegan_losses import Losses
+from pacodi_jax.models.timegan_networks import Layer, Recurrent, five
 from pacodi_jax.settings import Config
 from tests.models import rivals
 
@@ -23,7 +24,7 @@ SLOTS = jnp.arange(BATCH)
     ("channels", "expected"), [(6, 48_775), (5, 48_606), (7, 48_944), (13, 49_958)]
 )
 def test_parameters_are_those_of_the_release(channels, expected):
-    networks = timegan.networks(timegan.Networks(), channels)
+    networks = five(channels, 24, 3)
     widths = {"embedder": channels, "generator": channels}
     sizes = {
         name: sum(
@@ -186,7 +187,7 @@ def test_the_critic_rests_while_its_loss_is_at_most_the_threshold():
 def test_losses_are_those_of_the_paper():
     """By hand, from the networks' outputs."""
     model, state = _model(), _start(0)
-    here = timegan.Losses(model.losses.networks, jnp.mean)
+    here = Losses(model.losses.networks, jnp.mean)
     real, noise = np.asarray(model.scale.to_unit(_windows())), _windows() % 1
 
     def run(name, x):

@@ -66,7 +66,7 @@ def begin(key: Key, params: Named, goals: dict[str, Goal]) -> PhasedState:
 
 
 def pursue(
-    state: PhasedState, name: str, goal: Goal, *examples: Array, above: float | None = None
+    state: PhasedState, name: str, goal: Goal, *examples: Any, above: float | None = None
 ) -> tuple[PhasedState, Array]:
     """One update of a goal's networks, and its loss before it.
 

@@ -1,7 +1,7 @@
 """Every family of models, by name."""
 
 from pacodi_jax.errors import Registry
-from pacodi_jax.models import monolithic, pacodi, temporal, timegan, timevae
+from pacodi_jax.models import monolithic, pacodi, t2s, temporal, timegan, timevae
 from pacodi_jax.models.protocol import Family
 
 FAMILIES: Registry[Family] = Registry(
@@ -14,6 +14,7 @@ FAMILIES: Registry[Family] = Registry(
             monolithic,
             timevae,
             timegan,
+            t2s,
         )
     },
 )

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from pacodi_jax import parallel
+from pacodi_jax.errors import PacodiError
 from pacodi_jax.models.protocol import Arrays, Drawing
 from pacodi_jax.types import Array, Key
 
@@ -34,6 +35,17 @@ class PerWindow(abc.ABC):
           key: of this window.
           condition: of this window.
         """
+
+    def finish(
+        self,
+        key: Key,
+        weights: Arrays,
+        windows: np.ndarray,
+        draws: int,
+        condition: np.ndarray | None = None,
+    ) -> Arrays:
+        """Refuses calibration; a family that has one says how."""
+        raise PacodiError("this family has nothing to calibrate; set train.calibration=0.")
 
     @functools.cached_property
     def _programs(self) -> dict[Drawing, Callable[..., Array]]:

@@ -45,12 +45,14 @@ class Training(NamedTuple):
       batch: the global batch size.
       ema: decay of the average of the parameters.
       condition_dropout: how often an example's condition is replaced by the null condition.
+      steps: how many the run has.
     """
 
     make_optimiser: Callable[..., optax.GradientTransformationExtraArgs]
     batch: int
     ema: float
     condition_dropout: float
+    steps: int
 
 
 @dataclass(frozen=True)

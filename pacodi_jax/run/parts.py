@@ -75,5 +75,6 @@ def build_generator(
             config.train.batch,
             config.train.ema,
             config.text.dropout,
+            config.train.steps,
         )
     return config.model.build(config.family, shape, arrays, training)

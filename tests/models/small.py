@@ -51,7 +51,7 @@ def fitted(chosen: SpectralSettings, train, optimiser, batch: int) -> SpectralDi
     """A generator fitted to training windows."""
     family = models.FAMILIES[chosen.model.name]
     arrays = family.prepare(chosen, np.asarray(train), None)
-    training = models.Training(lambda **changes: optax.flatten(optimiser), batch, 0.999, 0.1)
+    training = models.Training(lambda **changes: optax.flatten(optimiser), batch, 0.999, 0.1, 100)
     return family.build(chosen, models.Shape(*train.shape[1:]), arrays, training)
 
 

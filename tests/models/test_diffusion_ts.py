@@ -174,7 +174,7 @@ def test_fewer_steps_are_ddim_on_times_cut_to_whole_numbers():
 
 
 def test_the_average_copies_then_counts_every_tenth_update():
-    training = models.Training(lambda **changes: optax.identity(), 4, ema=0.995)
+    training = models.Training(lambda **changes: optax.identity(), 4, 0.995, 0.1, 100)
     generator, _ = _generator(training)
     decays = {s: float(generator.ema_decay(jnp.int32(s - 1))) for s in (1, 100, 101, 110, 5000)}
     assert decays[1] == decays[100] == 0

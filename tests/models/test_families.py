@@ -18,6 +18,8 @@ from pacodi_jax.train.signals import Signals
 from tests.models import adversarial
 
 NAMES = [*registry.FAMILIES, adversarial.FAMILY.name]
+#: What the data must be for a family that does not read all.
+OWN = {"t2s": {"data.channels": ("c0",)}}
 QUICK = Budget(encoder_steps=4, discriminative_steps=4, predictive_steps=4, strong_steps=4)
 
 
@@ -35,7 +37,7 @@ def _config(name: str, **changes) -> Config:
         "train.checkpoint_every": 3,
         "sample.batch": 4,
     }
-    return Config.default(name, "tiny").changed(plain | changes)
+    return Config.default(name, "tiny").changed(plain | OWN.get(name, {}) | changes)
 
 
 @pytest.fixture(scope="module")

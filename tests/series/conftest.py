@@ -37,7 +37,7 @@ def table() -> pd.DataFrame:
 def model(table) -> pj.PaCoDi:
     """A tiny model of the shops that knows the calendar."""
     chosen = {"train.steps": 30, "train.batch": 16, "sample.steps": 4, "data.calendar": "week"}
-    chosen |= {"sample.batch": 8}
+    chosen |= {"sample.batch": 8, "data.fractions": (0.6, 0.2, 0.2)}
     estimator = pj.PaCoDi(
         length=14, time="day", id="shop", static="grade", size="tiny", settings=chosen
     )

@@ -71,7 +71,7 @@ def test_gaps_are_filled_and_what_was_observed_is_untouched(model, table):
     assert list(whole.columns) == list(table.columns)
     assert not whole.isna().any().any()
     assert (whole.dtypes == table.dtypes).all()
-    assert len(whole) == len(gaps) + 2  # the last of three dropped rows was the end of no gap
+    assert len(whole) == len(gaps) + 3  # the rows that the stamps skip
     both = gaps.merge(whole, on=["day", "shop"], suffixes=("", "_new"))
     assert len(both) == len(gaps)
     for name in ("sales", "share"):
@@ -204,7 +204,7 @@ def test_noisy_observations_are_drawn_anew_but_stay_in_the_table(plain):
         (lambda m, t: m.forecast(t.assign(grade="odd")), "was not in train"),
         (lambda m, t: m.forecast(t.iloc[::-1]), "earlier than"),
         (lambda m, t: m.forecast(pd.concat([t, t])), "earlier than"),
-        (lambda m, t: m.impute(t.groupby("shop").nth(slice(None, None, 2))), "2 steps of D apart"),
+        (lambda m, t: m.impute(t.groupby("shop").nth(slice(None, None, 2))), "2 steps of 24h apart"),
         (lambda m, t: m.impute(t, noise={"sale": 1}), "'sales'"),
         (lambda m, t: m.impute(t, noise=-1), "0 or more"),
         (lambda m, t: m.impute("nosuch.csv"), "does not exist"),
@@ -219,7 +219,7 @@ def test_impossible_requests_are_refused_in_one_line(model, table, call, words):
 def test_stamps_between_two_steps_are_refused(model, table):
     odd = table.copy()
     odd.loc[5, "day"] += pd.Timedelta(hours=5)
-    with pytest.raises(PacodiError, match="whole number of steps of D"):
+    with pytest.raises(PacodiError, match="whole number of steps of 24h"):
         model.impute(odd)
 
 

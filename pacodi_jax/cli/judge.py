@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pacodi_jax import report
 from pacodi_jax.cli.memory import reuse_memory
-from pacodi_jax.errors import PacodiError
+from pacodi_jax.cli.options import guarded
 from pacodi_jax.report.judgement import judge
 
 
@@ -51,13 +51,7 @@ def main(argv: Sequence[str], prog: str = "python -m pacodi_jax.judge") -> int:
     """The command; returns the exit code, 2 for a mistake in the input."""
     reuse_memory()
     arguments = _parser(prog).parse_args(argv)
-    try:
-        written = run(arguments)
-    except PacodiError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    print("wrote", *written)
-    return 0
+    return guarded(lambda: print("wrote", *run(arguments)))
 
 
 def command() -> int:

@@ -253,7 +253,7 @@ class Trained:
             texts = None
             if "texts" in header:
                 texts = TextLaw(tuple(header["texts"]), stored.arrays["texts"]["vectors"])
-            return cls(
+            found = cls(
                 Config.make(header["settings"]),
                 Recipe.from_json(json.dumps(header["recipe"])),
                 header["facts"],
@@ -261,5 +261,24 @@ class Trained:
                 stored.arrays["weights"],
                 texts,
             )
-        except KeyError as error:
-            raise PacodiError(f"{path} is not a model of this package: no {error}.") from error
+            found.check()
+        except (KeyError, TypeError, AttributeError, RecursionError) as error:
+            told = f"{type(error).__name__}: {error}"
+            raise PacodiError(f"{path} is not a model of this package: {told}") from error
+        return found
+
+    def check(self) -> None:
+        """Refuses facts that are not those of the recipe and the settings beside them.
+
+        Raises:
+          PacodiError: naming the first that is not.
+        """
+        wanted = {"channels": list(self.recipe.live_channels), "length": self.config.data.length}
+        for name, value in wanted.items():
+            if self.facts[name] != value:
+                raise PacodiError(f"this model is not whole: {name}={self.facts[name]!r}")
+        if self.recipe.length != self.config.data.length:
+            raise PacodiError(f"this model is not whole: its recipe has {self.recipe.length} steps")
+        width = self.facts["condition_width"]
+        if isinstance(width, bool) or not isinstance(width, int) or width < 0:
+            raise PacodiError(f"this model is not whole: condition_width={width!r}")

@@ -92,7 +92,7 @@ def train(
         lambda step: batches.indices(config.seed, step, config.train.batch, size),
         config.train,
         seed=config.seed,
-        identity=_identity(dataset),
+        identity=_identity(config, dataset),
         workdir=workdir,
         validate=validator(generator, dataset.validation, config.train.batch),
         display=display,
@@ -177,9 +177,9 @@ def _kept(workdir: Path, model: Trained, draws: int) -> Trained | None:
     return found if same and (workdir / folder.MODEL).is_file() else None
 
 
-def _identity(dataset: Dataset) -> dict[str, str]:
-    """What must be the same for a run to go on: the series, its texts, and who read them."""
-    found = {"data": dataset.fingerprint}
+def _identity(config: Config, dataset: Dataset) -> dict[str, Any]:
+    """What must be the same for a run to go on: settings, series, texts, and who read them."""
+    found = {"data": dataset.fingerprint, "settings": config.to_dict()}
     if isinstance(dataset.train, Captioned):
         found["text encoder"] = dataset.train.encoder
         found["texts"] = dataset.train.digest
@@ -232,19 +232,40 @@ def refuse_other_settings(workdir: Path, config: Config) -> None:
     A run that ended before its first checkpoint has nothing to go on with: it begins anew.
 
     Raises:
-      PacodiError: naming the first setting that differs.
+      PacodiError: naming the first setting that differs, or what is missing or not a run's.
     """
     path = workdir / folder.SETTINGS
-    models = (workdir / folder.MODEL, workdir / folder.OLD_MODEL)
-    begun = stored_steps(workdir) or any(model.exists() for model in models)
-    if not begun or not path.exists():
+    if not path.exists():
         return
-    difference = settings.first_difference(settings.read(path), config)
+    try:
+        stored = settings.read(path)
+    except PacodiError as error:
+        raise PacodiError(f"{error}. Undo the change, or use another folder.") from error
+    models = (workdir / folder.MODEL, workdir / folder.OLD_MODEL)
+    if not stored_steps(workdir) and not any(model.exists() for model in models):
+        _refuse_lost_steps(workdir)
+        return
+    difference = settings.first_difference(stored, config)
     if difference is not None:
         name, before, now = difference
         raise PacodiError(
             f"{name}={now!r}, but the run in {path.parent} was begun with {before!r}. Use that, "
             "or another folder."
+        )
+    if (workdir / folder.MODEL).exists():
+        _refuse_lost_steps(workdir)
+
+
+def _refuse_lost_steps(workdir: Path) -> None:
+    """Refuses a folder whose checkpoints were taken away: training would begin anew unasked."""
+    place = workdir / "checkpoints"
+    if not place.exists() and (workdir / "metrics.jsonl").exists():
+        drawn = ""
+        if (workdir / folder.MODEL).exists():
+            drawn = " The model is there and draws samples: --mode=sample, or pacodi sample."
+        raise PacodiError(
+            f"{place} is gone, so training would begin anew. Put it back, or use another folder; "
+            f"an empty folder of that name begins anew.{drawn}"
         )
 
 

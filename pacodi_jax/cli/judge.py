@@ -14,6 +14,7 @@ from pathlib import Path
 from pacodi_jax import report
 from pacodi_jax.cli.memory import reuse_memory
 from pacodi_jax.cli.options import guarded
+from pacodi_jax.errors import printable
 from pacodi_jax.report.judgement import judge
 
 
@@ -43,7 +44,7 @@ def run(arguments: argparse.Namespace) -> list[Path]:
     out = options.pop("out")
     report.check_writable(out)  # now, not after minutes of scoring
     verdict = judge(**options, progress=True)
-    print(*verdict.notes, *(verdict.panel.verdict or ()), sep="\n")
+    print(*map(printable, (*verdict.notes, *(verdict.panel.verdict or ()))), sep="\n")
     return verdict.write(out)
 
 

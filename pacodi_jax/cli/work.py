@@ -10,7 +10,7 @@ import jax
 
 from pacodi_jax import files, parallel
 from pacodi_jax.data import Dataset, attributes
-from pacodi_jax.errors import PacodiError
+from pacodi_jax.errors import PacodiError, printable
 from pacodi_jax.report import pictures
 from pacodi_jax.report.progress import progress_bar
 from pacodi_jax.run import folder, parts, samples, score
@@ -127,7 +127,7 @@ def _tell(trained: Trained, facts: dict[str, Any], how: dict[str, Any]) -> None:
     if facts["text"] is not None and facts["sampler"].get("guidance") == 1:
         print("hint: guidance 3 follows a short text more closely than 1 (sample.guidance)")
     for note in filter(None, (trained.label, trained.generator.facts(**how).note)):
-        print(f"note: {note}")
+        print(f"note: {printable(note)}")
 
 
 def evaluate(workdir: Path, config: Config, how: dict[str, Any], *, again: bool = True) -> None:
@@ -142,12 +142,12 @@ def evaluate(workdir: Path, config: Config, how: dict[str, Any], *, again: bool 
         return
     note = trained.generator.facts(**how).note
     if note:
-        print(f"note: {note}")
+        print(f"note: {printable(note)}")
     dataset = parts.load_windows(config)
     with progress_bar() as progress:
         verdict = score.score(trained, dataset, wanted, seed=config.seed, progress=progress, **how)
     for line in (*(f"note: {note}" for note in verdict.notes), *(verdict.panel.verdict or ())):
-        print(line)
+        print(printable(line))
     with owned(place):
         written = verdict.write(place)
     print("\n".join(str(path) for path in written))

@@ -233,6 +233,13 @@ class Recipe:
         table = tabulate.table(self, values, stamps, ids, static)
         return frames.to_native(table, self.backend, tabulate.own_types(self, table))
 
+    @property
+    def formulas(self) -> list[str]:
+        """Names and labels that a spreadsheet runs as formulas when it opens the table."""
+        labels = [level for a in self.attributes for level in a.levels or ()]
+        names = (*self.channels, *self.columns, *labels)
+        return writing.formulas(dict.fromkeys(n for n in names if isinstance(n, str)))
+
     def _as_array(self, values: np.ndarray) -> np.ndarray:
         tabulate.check(self, values)
         dtype = np.result_type(*(writing.plain(d) for d in self.dtypes))

@@ -145,7 +145,7 @@ def positions(index: pd.Index, bounds: np.ndarray, where: str) -> tuple[np.ndarr
     """
     dates = isinstance(index, pd.DatetimeIndex)
     numeric = not dates
-    ticks = pd.DatetimeIndex(index).as_unit("ns").asi8 if dates else index.to_numpy()
+    ticks = _nanoseconds(pd.DatetimeIndex(index), where) if dates else index.to_numpy()
     steps = np.diff(ticks)
     inside = np.ones(len(steps), bool)
     inside[bounds[1:-1] - 1] = False
@@ -171,6 +171,18 @@ def positions(index: pd.Index, bounds: np.ndarray, where: str) -> tuple[np.ndarr
             "resample it to one, or leave time out to count rows"
         )
     return result
+
+
+def _nanoseconds(index: pd.DatetimeIndex, where: str) -> np.ndarray:
+    try:
+        return index.as_unit("ns").asi8
+    except pd.errors.OutOfBoundsDatetime as error:
+        ends = f"{pd.Timestamp.min:%Y-%m-%d} to {pd.Timestamp.max:%Y-%m-%d}"
+        far = next((stamp for stamp in index if not 1678 <= stamp.year <= 2261), index[0])
+        raise PacodiError(
+            f"time column {where!r}: the stamp {far} is outside {ends}, which nanoseconds "
+            "can count; correct it, or leave time out to count rows"
+        ) from error
 
 
 def _fixed(

@@ -73,13 +73,13 @@ def windows(
     figure = Figure(figsize=(4.6 * len(sides), 0.5 + 1.7 * rows), layout="constrained")
     axes = figure.subplots(rows, len(sides), sharex=True, sharey="row", squeeze=False)
     for column, (name, values, colour) in enumerate(sides):
-        axes[0][column].set_title(name, color=colour, fontweight="bold")
+        axes[0][column].set_title(name, color=colour, fontweight="bold", parse_math=False)
         for row in range(rows):
             lines = values[:_LINES, :, row].T
             axes[row][column].plot(lines, color=colour, alpha=0.35, linewidth=1)
             axes[row][column].spines[["top", "right"]].set_visible(False)
     for row in range(rows):
-        axes[row][0].set_ylabel(channels[row])
+        axes[row][0].set_ylabel(channels[row], parse_math=False)
     rest = f" ({rows} of {len(channels)} channels)" if rows < len(channels) else ""
     for side in axes[-1]:
         side.set_xlabel(f"step{rest}")

@@ -6,14 +6,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import optax
 
 from pacodi_jax import checkpoint, files, settings
 from pacodi_jax.data import Recipe
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.models import Batch
 from pacodi_jax.run import edited, parts
 from pacodi_jax.run.trained import Trained
 from pacodi_jax.settings import Config, TrainSettings
@@ -111,14 +108,8 @@ def _require_weights(found: Trained, path: Path) -> None:
 
 def _template(found: Trained) -> Any:
     """The shapes of the weights that the settings ask for; nothing is computed."""
-    shape = found.shape
-    generator = parts.build_generator(found.config, shape, found.arrays, _no_optimiser)
-    windows = jax.ShapeDtypeStruct((1, shape.length, shape.channels), jnp.float32)
-    width = shape.condition_width
-    condition = jax.ShapeDtypeStruct((1, width), jnp.float32) if width else None
-    slot = jax.ShapeDtypeStruct((1,), jnp.int32)
-    state = jax.eval_shape(generator.init, jax.random.key(0), Batch(windows, slot, condition))
-    return generator.weights(state)
+    generator = parts.build_generator(found.config, found.shape, found.arrays, _no_optimiser)
+    return generator.weights(parts.state_shapes(generator, found.shape))
 
 
 def _no_optimiser(settings: TrainSettings) -> optax.GradientTransformationExtraArgs:

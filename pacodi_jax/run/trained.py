@@ -17,7 +17,7 @@ from pacodi_jax.checkpoint import Stored
 from pacodi_jax.data import Recipe
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.models import Arrays, Generator, Shape
-from pacodi_jax.run import conditions, parts
+from pacodi_jax.run import conditions, parts, room
 from pacodi_jax.run.conditions import Request, TextLaw
 from pacodi_jax.settings import Config
 from pacodi_jax.text.encoders import Encoder, check_vectors, require_identity
@@ -116,12 +116,22 @@ class Trained:
         seed = self.config.seed if seed is None else seed
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
             raise PacodiError(f"count={count!r}; accepted: 1, 2, 3, …")
+        self._require_room(int(count))
         request = self.request(seed, int(count), static=static, text=text)
         scaled = self.draw_scaled(
             sample_key(seed), int(count), request.vectors, progress=progress, **how
         )
         facts = self.draw_facts(int(count), seed, static=static, text=text, **how)
         return Draw(self.recipe.deliver(scaled), request.columns, facts)
+
+    def _require_room(self, count: int) -> None:
+        """Refuses more windows than memory holds: in blocks, joined, and in the user's units."""
+        numbers = count * self.shape.length * len(self.recipe.channels)
+        room.require(
+            numbers * (4 + 4 + 8),
+            f"{count:,} windows at once",
+            "Draw fewer at a time, each time with another seed.",
+        )
 
     def request(
         self, seed: int, count: int, *, static: Mapping[str, Any] | None, text: str | None

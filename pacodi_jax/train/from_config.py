@@ -14,7 +14,7 @@ from pacodi_jax.data import Dataset, WindowSet, batches
 from pacodi_jax.data.captioned import Captioned
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.models import Arrays, Batch, Generator, Shape
-from pacodi_jax.run import folder, parts
+from pacodi_jax.run import folder, parts, room
 from pacodi_jax.run.conditions import TextLaw
 from pacodi_jax.run.trained import Trained
 from pacodi_jax.settings import Config
@@ -83,6 +83,7 @@ def train(
         display.say(f"note: {note}")
     arrays, shape = _prepare(config, dataset)
     generator = parts.build_generator(config, shape, arrays, optimiser.build)
+    _require_room(config, shape, generator)
     if workdir is not None and _is_begun(workdir, config):
         _describe(workdir, config, dataset)
     size = len(dataset.train)
@@ -99,6 +100,7 @@ def train(
         signals=signals,
         watchdog=watchdog,
     )
+    _refuse_skipped(outcome)
     if outcome.signal is not None or not parallel.is_primary():
         return Outcome(outcome, None, dataset)
     model = _model(config, dataset, generator, arrays, outcome)
@@ -113,6 +115,34 @@ def _prepare(config: Config, dataset: Dataset) -> tuple[Arrays, Shape]:
     length, channels = windows.shape[1:]
     width = 0 if condition is None else condition.shape[1]
     return arrays, Shape(length, channels, width)
+
+
+def _require_room(config: Config, shape: Shape, generator: Generator) -> None:
+    """Refuses a model or a batch that cannot fit before anything is computed.
+
+    The state is held on the host and on the device while it is updated to a new one; the windows of
+    a batch are held in the data's scale, as spectra, as noise and as what a network makes of them.
+    """
+    state = parts.state_shapes(generator, shape)
+    room.require(
+        3 * estimate.size(state),
+        f"a model of {estimate.count(generator.weights(state)):,} parameters",
+        "Lower model.width or model.depth, or choose a smaller --size.",
+    )
+    windows = 4 * config.train.batch * shape.length * shape.channels
+    room.require(6 * windows, f"train.batch={config.train.batch}", "Lower train.batch.")
+
+
+def _refuse_skipped(outcome: Run) -> None:
+    """Refuses to call trained what hardly took a step."""
+    skipped = int(outcome.state.skipped)
+    if outcome.signal is None and 2 * skipped > outcome.step:
+        raise PacodiError(
+            f"{skipped} of {outcome.step} steps were skipped, as the loss or its gradient was not "
+            "finite: this is no trained model, and none was written. The learning rate may be too "
+            "high, or the data hold extreme values. Lower train.learning_rate or train.clip and "
+            "begin in another folder."
+        )
 
 
 def _model(

@@ -67,8 +67,9 @@ class Metrics:
                 "intact; make room and run the same command again."
             ) from error
         if self._board is not None:
-            for name, value in metrics.items():
-                self._board.add_scalar(name, value, step)
+            for name, value in finite.items():
+                if value is not None:
+                    self._board.add_scalar(name, value, step)
 
     def __enter__(self) -> "Metrics":
         return self

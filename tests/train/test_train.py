@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import threading
+import types
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +22,7 @@ from pacodi_jax.train import (
     estimate,
     fit,
     from_config,
+    host_loop,
     log,
     optimiser,
     pace,
@@ -291,6 +293,26 @@ def test_batch_that_does_not_divide_is_refused_by_its_setting(monkeypatch):
         fit.refuse_uneven_batch(30)
     with pytest.raises(PacodiError, match=r"^train\.batch=3 .* 4 devices; use 4\."):
         fit.refuse_uneven_batch(3)
+
+
+@pytest.mark.parametrize(("skipped", "refused"), [(10, False), (11, True), (20, True)])
+def test_a_run_that_hardly_took_a_step_is_no_trained_model(skipped, refused):
+    run = host_loop.Run(20, types.SimpleNamespace(skipped=np.int32(skipped)), 0, None)
+    if not refused:
+        from_config._refuse_skipped(run)
+        return
+    with pytest.raises(PacodiError, match=rf"^{skipped} of 20 steps were skipped.* none was writ"):
+        from_config._refuse_skipped(run)
+    from_config._refuse_skipped(run._replace(signal="SIGTERM"))  # it goes on some day
+
+
+def test_a_run_that_diverged_is_no_trained_model(tmp_path):
+    generator, data, indices = double.make(30, optimizer=optax.adam(1e8))
+    wild = settings(steps=30, chunk=5, log_every=5)
+    with pytest.raises(PacodiError, match=r"^training diverged: the loss is \S+e\+\d"):
+        fit.fit(generator, data, indices, wild, seed=0, workdir=tmp_path)
+    calm = settings(steps=30, chunk=5, log_every=5)
+    fit.fit(*double.make(30), calm, seed=0)
 
 
 def test_global_norm_over_all_arrays_is_clipped():

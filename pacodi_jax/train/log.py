@@ -51,6 +51,7 @@ class Metrics:
             self._file = os.fdopen(handle, "a", buffering=1, encoding="utf-8")
             self._board = _tensorboard(workdir)
         except OSError as error:
+            self.__exit__(None, None, None)
             place = error.filename or path
             raise PacodiError(f"{place} cannot be written: {error.strerror}.") from error
 

@@ -161,8 +161,8 @@ def _differences(identity: dict[str, Any], saved: dict[str, Any]) -> Iterator[tu
         if identity.get(name) != saved.get(name):
             yield name, saved.get(name), identity.get(name)
     if "settings" in identity.keys() & saved.keys():  # checkpoints of older versions have none
-        both = (Config.make(facts["settings"]) for facts in (saved, identity))
-        difference = first_difference(*both)
+        then, now = (Config.make(facts["settings"]) for facts in (saved, identity))
+        difference = first_difference(then, now)
         if difference is not None:
             yield difference
 

@@ -1,5 +1,6 @@
 """The disk fails at every write of a run in turn: always one line, and the folder serves again."""
 
+import gc
 import re
 import shutil
 
@@ -42,6 +43,8 @@ def _save(figure, path, **how):
         file.write(b"png")
 
 
+@pytest.mark.filterwarnings("ignore:.*was never awaited")  # orbax drops what it had begun
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("full", [False, True])
 def test_a_disk_that_fails_at_any_write_ends_in_one_line_and_costs_nothing(tmp_path, run, full):
     place, disk = tmp_path / "run", still.Disk(tmp_path / "run", full=full)
@@ -62,3 +65,4 @@ def test_a_disk_that_fails_at_any_write_ends_in_one_line_and_costs_nothing(tmp_p
         assert code == 0, f"after write {bad}: {complaint}"
         assert folder.load(place).facts["steps"] == 2
         assert np.load(place / "samples/samples.npy").shape == (2, 8, 1)
+    gc.collect()  # what orbax dropped is complained of here, where it is expected

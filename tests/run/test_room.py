@@ -12,7 +12,7 @@ from pacodi_jax.models import Shape
 from pacodi_jax.networks.products import largest_result
 from pacodi_jax.run import parts, room
 from pacodi_jax.settings import Config
-from pacodi_jax.train import from_config, optimiser
+from pacodi_jax.train import optimiser, refusals
 from tests.run.copycat import load, trained
 
 
@@ -57,7 +57,7 @@ def test_a_model_or_a_batch_beyond_memory_is_refused_by_name(changes, message):
     arrays = config.model.prepare(config.family, windows, None)
     generator = parts.build_generator(config, Shape(8, 2), arrays, optimiser.build)
     with pytest.raises(PacodiError, match=message):
-        from_config._require_room(config, Shape(8, 2), generator)
+        refusals.require_room(config, Shape(8, 2), generator)
 
 
 def test_the_largest_result_is_found_inside_a_loop():

@@ -1,5 +1,6 @@
 """The library's front door: one estimator that learns from a table and draws new ones."""
 
+import contextlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from pacodi_jax.errors import PacodiError
 from pacodi_jax.report.judgement import Verdict
 from pacodi_jax.report.progress import progress_bar
 from pacodi_jax.run import export, folder, parts
+from pacodi_jax.run.ownership import owned
 from pacodi_jax.run.score import score
 from pacodi_jax.run.trained import Trained
 from pacodi_jax.series.methods import SeriesMethods
@@ -150,12 +152,14 @@ class PaCoDi(SeriesMethods):
           PacodiError: for anything that is wrong with the data or the settings.
         """
         settings, table = _source(data)
-        outcome = train(
-            self._config(settings),
-            None if workdir is None else Path(workdir).expanduser().absolute(),
-            table=table,
-            display=Bar() if progress else Silent(),
-        )
+        place = None if workdir is None else Path(workdir).expanduser().absolute()
+        with contextlib.nullcontext() if place is None else owned(place):
+            outcome = train(
+                self._config(settings),
+                place,
+                table=table,
+                display=Bar() if progress else Silent(),
+            )
         if outcome.model is None:  # another process of several holds the model
             raise PacodiError("only process 0 of a job has the trained model; sample there.")
         self.trained_ = outcome.model

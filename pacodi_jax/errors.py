@@ -1,14 +1,44 @@
 """Errors that tell the user what was wrong, where, and what to do next."""
 
 import difflib
+import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 _Value = TypeVar("_Value")
 
 
+def printable(text: str, keep: str = "") -> str:
+    """Returns a text whose control characters are written out: ``\\x1b`` for an escape.
+
+    Names of columns and files come from strangers, and a terminal obeys such characters.
+
+    Args:
+      text: what is to be shown.
+      keep: control characters that stay, such as a line feed.
+    """
+    return "".join(
+        letter if letter.isprintable() or letter in keep or _is_space(letter) else _spelt(letter)
+        for letter in text
+    )
+
+
+def _is_space(letter: str) -> bool:
+    return unicodedata.category(letter) == "Zs"
+
+
+def _spelt(letter: str) -> str:
+    return letter.encode("unicode_escape").decode("ascii")
+
+
 class PacodiError(ValueError):
-    """A mistake in the user's input. Commands print it without a traceback and exit with 2."""
+    """A mistake in the user's input. Commands print it without a traceback and exit with 2.
+
+    Its message is one line, whatever the names in it hold.
+    """
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(printable(str(message)))
 
 
 def nearest(name: str, choices: Iterable[str]) -> str:

@@ -31,6 +31,10 @@ FREE = (
     "sample",
     "evaluate",
 )
+#: Those of them that change nothing once a model is trained.
+AFTERWARDS = tuple(name for name in FREE if name != "sample")
+#: Sections without which a mapping is not the settings of a run.
+_NEEDED = ("data", "model", "train")
 
 _SHARE = ("a share of the steps below 1, or a number of steps", lambda x: x > 0)
 _WARMUP = ("0, a share of the updates below 1, or a number of updates", lambda x: x >= 0)
@@ -271,6 +275,9 @@ def read(path: Path) -> Config:
         values = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(values, dict):
             raise ValueError("it does not hold settings by section")
+        lacking = [name for name in _NEEDED if not isinstance(values.get(name), dict)]
+        if lacking:
+            raise ValueError(f"it has no section {lacking[0]!r} of settings")
         return stored(values)
     except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise PacodiError(f"{path} cannot be read: {error}") from error
@@ -285,14 +292,26 @@ def flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def first_difference(before: Config, now: Config) -> tuple[str, Any, Any] | None:
-    """The first setting that makes another run, with both values; None if there is none."""
+def _is_among(name: str, names: tuple[str, ...]) -> bool:
+    """Whether a setting, or its whole section, is among ``names``."""
+    return any(name == other or name.startswith(f"{other}.") for other in names)
+
+
+def first_difference(
+    before: Config, now: Config, free: tuple[str, ...] = FREE
+) -> tuple[str, Any, Any] | None:
+    """The first setting that makes another run, with both values; None if there is none.
+
+    Args:
+      before: the settings of the run.
+      now: those that are asked for.
+      free: settings, or whole sections, that may differ.
+    """
     old, new = flatten(before.to_dict()), flatten(now.to_dict())
     if before.train.warmup_updates == now.train.warmup_updates:  # a share, or the number it gives
         old["train.warmup"] = new["train.warmup"]
     for name in sorted(old.keys() | new.keys()):
-        free = any(name == f or name.startswith(f + ".") for f in FREE)
-        if not free and old.get(name) != new.get(name):
+        if not _is_among(name, free) and old.get(name) != new.get(name):
             return name, old.get(name), new.get(name)
     return None
 

@@ -1,5 +1,6 @@
 """Shared fixtures: double precision, the scripts of benchmarks/, real data if present."""
 
+import gc
 import importlib
 import os
 import sys
@@ -22,6 +23,14 @@ def kept_programs() -> None:
     if not os.environ.get("JAX_COMPILATION_CACHE_DIR"):
         jax.config.update("jax_compilation_cache_dir", str(files.cache_folder("tests")))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def dropped_programs() -> Iterator[None]:
+    """Drops compiled programs after each module: a worker would grow by gigabytes otherwise."""
+    yield
+    jax.clear_caches()
+    gc.collect()
 
 
 @pytest.fixture

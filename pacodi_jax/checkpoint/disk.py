@@ -2,6 +2,7 @@
 
 import errno
 import os
+import tempfile
 from pathlib import Path
 
 from pacodi_jax.errors import PacodiError
@@ -15,9 +16,8 @@ def require_room(folder: Path, size: int) -> None:
     Raises:
       PacodiError: if there is no room.
     """
-    probe = folder / ".room"
     try:
-        with probe.open("wb") as file:
+        with tempfile.TemporaryFile(dir=folder, prefix=".room.") as file:
             os.posix_fallocate(file.fileno(), 0, max(size, 1))
     except OSError as error:
         if error.errno in (errno.EOPNOTSUPP, errno.EINVAL):
@@ -26,5 +26,3 @@ def require_room(folder: Path, size: int) -> None:
             f"no room for a checkpoint of {size / 1e6:.1f} MB in {folder}: {error.strerror}. "
             "Earlier checkpoints are intact; make room and run the same command again."
         ) from error
-    finally:
-        probe.unlink(missing_ok=True)

@@ -45,8 +45,7 @@ class Checkpoints:
         self._policy = LastAndBest(keep)
         self._pending: int | None = None
         if not read_only:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._sweep()
+            self._make()
         options = ocp.CheckpointManagerOptions(
             create=False,
             read_only=read_only,
@@ -61,8 +60,13 @@ class Checkpoints:
         for step in self.steps():
             self._note_metric(step)
 
-    def _sweep(self) -> None:
-        """Removes what a killed save left behind; such a step never counted."""
+    def _make(self) -> None:
+        """Makes the folder, and removes what a killed save left behind: it never counted."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            reason = "it is a file" if self.folder.is_file() else error.strerror
+            raise PacodiError(f"{self.folder} is no folder to write into: {reason}.") from error
         for path in self.folder.glob("*.orbax-checkpoint-tmp*"):
             shutil.rmtree(path, ignore_errors=True)
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pacodi_jax.cli.options import Parser, guarded
-from pacodi_jax.errors import choose
+from pacodi_jax.errors import choose, printable
 
 
 def _parse(argv: Sequence[str], prog: str) -> argparse.Namespace:
@@ -54,7 +54,7 @@ def _run(argv: Sequence[str], prog: str) -> None:
     config = config.parsed({name: text for name, text in given.items() if text is not None})
     found = parts.load_windows(config)
     picture = describe.picture(found, options.png)
-    print(f"{describe.text(found)}\n\npicture     {picture}")
+    print(printable(f"{describe.text(found)}\n\npicture     {picture}", keep="\n"))
 
 
 def main(argv: Sequence[str], prog: str = "pacodi describe") -> int:

@@ -18,6 +18,7 @@ import optax
 
 from pacodi_jax import files
 from pacodi_jax.cli.memory import reuse_memory
+from pacodi_jax.cli.options import guarded
 from pacodi_jax.core import spectrum
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.networks import DualBranch, SingleBranch, cost
@@ -213,16 +214,15 @@ def _parse(arguments: Sequence[str], prog: str) -> argparse.Namespace:
 def main(arguments: Sequence[str], prog: str = "python -m pacodi_jax.flops") -> int:
     """Runs the command and returns its exit code."""
     reuse_memory()
-    try:
-        options = _parse(arguments, prog)
-        print(LEGEND, format_row(), sep="\n")
-        table = measure(options)
-        settings = {k: v for k, v in vars(options).items() if k != "out"}
-        save(table, settings, options.out)
-    except PacodiError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    return 0
+    return guarded(lambda: _run(arguments, prog))
+
+
+def _run(arguments: Sequence[str], prog: str) -> None:
+    options = _parse(arguments, prog)
+    print(LEGEND, format_row(), sep="\n")
+    table = measure(options)
+    settings = {k: v for k, v in vars(options).items() if k != "out"}
+    save(table, settings, options.out)
 
 
 def command() -> int:

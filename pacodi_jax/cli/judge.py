@@ -13,7 +13,8 @@ from pathlib import Path
 
 from pacodi_jax import report
 from pacodi_jax.cli.memory import reuse_memory
-from pacodi_jax.errors import PacodiError
+from pacodi_jax.cli.options import guarded
+from pacodi_jax.errors import printable
 from pacodi_jax.report.judgement import judge
 
 
@@ -43,7 +44,7 @@ def run(arguments: argparse.Namespace) -> list[Path]:
     out = options.pop("out")
     report.check_writable(out)  # now, not after minutes of scoring
     verdict = judge(**options, progress=True)
-    print(*verdict.notes, *(verdict.panel.verdict or ()), sep="\n")
+    print(*map(printable, (*verdict.notes, *(verdict.panel.verdict or ()))), sep="\n")
     return verdict.write(out)
 
 
@@ -51,13 +52,7 @@ def main(argv: Sequence[str], prog: str = "python -m pacodi_jax.judge") -> int:
     """The command; returns the exit code, 2 for a mistake in the input."""
     reuse_memory()
     arguments = _parser(prog).parse_args(argv)
-    try:
-        written = run(arguments)
-    except PacodiError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    print("wrote", *written)
-    return 0
+    return guarded(lambda: print("wrote", *run(arguments)))
 
 
 def command() -> int:

@@ -5,6 +5,7 @@ python -m pacodi_jax.main --config=configs/NAME.py[:ARGUMENTS] --workdir=DIR --m
 Without --config the settings are those of the run that DIR holds.
 """
 
+import contextlib
 import os
 import sys
 from dataclasses import replace
@@ -15,7 +16,7 @@ import jax
 from absl import app, flags, logging
 
 from pacodi_jax import parallel
-from pacodi_jax.cli import news, overrides, work
+from pacodi_jax.cli import mistakes, news, options, overrides, work
 from pacodi_jax.cli.flags import flag_mistake
 from pacodi_jax.cli.memory import reuse_memory
 from pacodi_jax.errors import PacodiError
@@ -72,7 +73,9 @@ def parse(argv: list[str]) -> list[str]:
     try:
         spec, texts, rest = overrides.split(argv[1:])
         left = flags.FLAGS([argv[0], *rest])
-        _CONFIG[:] = [overrides.make(spec, texts, _WORKDIR.value)]
+        options.require_text("--workdir", _WORKDIR.value)
+        finished = "train" not in _STEPS[_MODE.value]
+        _CONFIG[:] = [overrides.make(spec, texts, _WORKDIR.value, finished=finished)]
     except PacodiError as error:
         _fail(str(error))
     except flags.Error as error:
@@ -86,10 +89,17 @@ def _wish() -> work.Wish:
 
 def _work(config: Config, workdir: Path) -> int:
     """Does what the mode asks for; returns the exit code."""
-    steps, wish, how = _STEPS[_MODE.value], _wish(), config.sample.to_dict()
+    steps, wish = _STEPS[_MODE.value], _wish()
     work.check_wish(config, wish, steps, f"--mode={_MODE.value}")
     job = parallel.detect(os.environ, _COORDINATOR.value, _PROCESSES.value, _PROCESS.value)
     parallel.initialise(job, bind=_BIND.value)
+    with work.owning(workdir) if "train" in steps else contextlib.nullcontext():
+        return _do(steps, config, workdir, wish)
+
+
+def _do(steps: tuple[str, ...], config: Config, workdir: Path, wish: work.Wish) -> int:
+    """Takes one step after the other; returns the exit code."""
+    how = config.sample.to_dict()
     if "train" in steps and not work.train(config, workdir, wish, _WATCHDOG.value):
         return _ON_SIGNAL.value
     if "sample" in steps and parallel.is_primary():
@@ -118,12 +128,14 @@ def main(argv: list[str]) -> int:
     try:
         with news.shown():
             return _work(_CONFIG[0], Path(str(_WORKDIR.value)).expanduser().absolute())
-    except PacodiError as error:
-        _fail(str(error))
     except KeyboardInterrupt:
         _fail("interrupted; the last checkpoint is intact", 130)
-    except jax.errors.JaxRuntimeError as error:
-        if not jax.distributed.is_initialized():
+    except mistakes.TOLD as error:
+        told = mistakes.told(error)
+        if told is not None:
+            _fail(told)
+        of_jax = isinstance(error, jax.errors.JaxRuntimeError)
+        if not (of_jax and jax.distributed.is_initialized()):
             raise
         cause = str(error).splitlines()[0][:200]
         _fail(f"another process of this job is gone ({cause}); run it again", parallel.STUCK)

@@ -5,13 +5,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from pacodi_jax.errors import printable
+
 
 class _Stderr(logging.Handler):
     """Prints each record as one line."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Prints a record to what stderr is now."""
-        print(self.format(record), file=sys.stderr, flush=True)
+        print(printable(self.format(record), keep="\n"), file=sys.stderr, flush=True)
 
 
 @contextmanager

@@ -36,13 +36,20 @@ class Parser(argparse.ArgumentParser):
 
 
 def guarded(work: Callable[[], int | None]) -> int:
-    """Runs a command; a mistake of the user's is one line and exit code 2."""
+    """Runs a command; a mistake of the user's, the disk or the memory is one line and code 2."""
     try:
         with news.shown():
             return work() or 0
     except PacodiError as error:
-        print(f"error: {error}", file=sys.stderr, flush=True)
-        return 2
+        line: str | None = str(error)
+    except (OSError, MemoryError, RuntimeError) as error:
+        from pacodi_jax.cli import mistakes  # imports JAX, which --help does not wait for
+
+        line = mistakes.told(error)
+        if line is None:
+            raise
+    print(f"error: {line}", file=sys.stderr, flush=True)
+    return 2
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:
@@ -87,6 +94,16 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, str]:
             raise PacodiError(f"--set {pair!r}: write NAME=VALUE, such as train.steps=2000.")
         found[name.strip()] = value.strip()
     return found
+
+
+def require_text(flag: str, value: str | None) -> None:
+    """Refuses a path that is there but empty: it would stand for the current folder.
+
+    Raises:
+      PacodiError: naming the flag.
+    """
+    if value is not None and not value.strip():
+        raise PacodiError(f"{flag} is empty; name a folder, such as {flag}=runs/mine.")
 
 
 def folder_of(path: Path) -> Path:

@@ -33,8 +33,20 @@ def split(argv: Sequence[str]) -> tuple[str | None, dict[str, str], list[str]]:
     return spec, texts, rest
 
 
-def make(spec: str | None, texts: dict[str, str], workdir: str | None = None) -> Config:
+def make(
+    spec: str | None,
+    texts: dict[str, str],
+    workdir: str | None = None,
+    *,
+    finished: bool = False,
+) -> Config:
     """The settings that a command line asks for; without a config, those of a run.
+
+    Args:
+      spec: of a config, or None.
+      texts: overrides by full name.
+      workdir: the folder of a run.
+      finished: take the sealed model's settings, not those of training, which may have gone on.
 
     Raises:
       PacodiError: for settings that are not there or cannot work. A config is code: whatever it
@@ -42,7 +54,10 @@ def make(spec: str | None, texts: dict[str, str], workdir: str | None = None) ->
     """
     if spec is not None:
         return Config.make(_loaded(spec)).parsed(texts)
-    stored = Path(workdir or "").expanduser() / folder.SETTINGS
+    place = Path(workdir or "").expanduser()
+    if workdir is not None and finished and (place / folder.MODEL).is_file():
+        return folder.load(place).config.parsed(texts)
+    stored = place / folder.SETTINGS
     if workdir is None or not stored.is_file():
         raise PacodiError("no settings: give --config=configs/NAME.py, or the --workdir of a run")
     return settings.read(stored).parsed(texts)

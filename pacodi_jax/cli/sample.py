@@ -5,7 +5,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pacodi_jax.cli.options import Parser, add_settings, guarded, parse_settings
+from pacodi_jax.cli.options import (
+    Parser,
+    add_settings,
+    folder_of,
+    guarded,
+    parse_settings,
+    require_text,
+)
 from pacodi_jax.errors import PacodiError
 
 if TYPE_CHECKING:
@@ -24,7 +31,7 @@ def _parse(argv: Sequence[str], prog: str) -> argparse.Namespace:
     parser.add_argument("--text", help="draw windows that this text describes")
     parser.add_argument("--start", help="first stamp of every window, such as 2027-01-01")
     parser.add_argument("--seed", type=int, help="of the draw (the run's)")
-    parser.add_argument("--out", type=Path, help="folder of the samples (RUN/samples)")
+    parser.add_argument("--out", help="folder of the samples (RUN/samples)")
     add_settings(parser)
     return parser.parse_args(argv)
 
@@ -46,12 +53,15 @@ def _run(argv: Sequence[str], prog: str) -> None:
     from pacodi_jax.cli.memory import reuse_memory
     from pacodi_jax.run import folder
 
+    require_text("--out", options.out)
     work.cache_programs()
     reuse_memory()
     trained = folder.load(options.run)
     wish = work.Wish(options.samples, options.seed, options.text, options.static, options.start)
-    beside = options.run if options.run.is_dir() else options.run.parent
-    work.sample(trained, options.out or beside / "samples", wish, how_of(trained, options.set))
+    run = options.run.expanduser()
+    beside = run if run.is_dir() else run.parent
+    place = folder_of(Path(options.out)) if options.out else beside / "samples"
+    work.sample(trained, place, wish, how_of(trained, options.set))
 
 
 def main(argv: Sequence[str], prog: str = "pacodi sample") -> int:

@@ -3,28 +3,48 @@
 It imports next to nothing, so that Ctrl-C is answered while the rest is being imported.
 """
 
+import contextlib
 import importlib
+import io
 import os
 import signal
 import sys
 from types import FrameType
+from typing import NoReturn
 
 
 def run(module: str) -> None:
     """Runs ``command()`` of a module, ends with its exit code."""
     _answer_interrupts(_leave)
+    for stream in (sys.stdout, sys.stderr):  # a terminal of few letters shows the rest as \\u2026
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     command = importlib.import_module(module).command
     _answer_interrupts(signal.default_int_handler)
     try:
         code = command()
         sys.stdout.flush()
+    except SystemExit as stop:
+        code = stop.code
     except KeyboardInterrupt:
         print("error: interrupted", file=sys.stderr)
         code = 130
     except BrokenPipeError:  # the reader has seen enough, as in ``| head``
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    if code:
+        _leave_now(code)
     sys.exit(code)
+
+
+def _leave_now(code: int | str) -> NoReturn:
+    """Ends at once after a mistake: a thread that waits for a failed disk would hold the exit."""
+    with contextlib.suppress(OSError):
+        if isinstance(code, str):
+            print(code, file=sys.stderr)
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else 1)
 
 
 def _answer_interrupts(handler: object) -> None:

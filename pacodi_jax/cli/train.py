@@ -13,6 +13,7 @@ from pacodi_jax.cli.options import (
     folder_of,
     guarded,
     parse_settings,
+    require_text,
 )
 
 
@@ -23,7 +24,7 @@ def _parse(argv: Sequence[str], prog: str) -> argparse.Namespace:
         f"{prog} mine.csv --time=date --out=runs/mine --set train.steps=2000",
     )
     add_data(parser)
-    parser.add_argument("--out", type=Path, help="folder of the run (runs/NAME)")
+    parser.add_argument("--out", help="folder of the run (runs/NAME)")
     parser.add_argument("--model", help="family of models (pacodi)")
     parser.add_argument("--size", help="tiny, small, base or large (small)")
     parser.add_argument("--variant", help="sde or ddpm (sde)")
@@ -52,19 +53,21 @@ def _run(argv: Sequence[str], prog: str) -> int:
 
     config = _config(options)
     name = Path(options.source).name.split(".")[0]
-    out = folder_of(options.out or Path("runs") / name)
+    require_text("--out", options.out)
+    out = folder_of(Path(options.out or f"runs/{name}"))
     work.cache_programs()
     reuse_memory()
     wish = work.Wish(options.samples)
     steps = ("train", "sample", "evaluate") if options.score else ("train", "sample")
     work.check_wish(config, wish, steps, prog)
-    if not work.train(config, out, wish):
-        return 0
-    how = config.sample.to_dict()
-    trained, asked = folder.load(out), replace(wish, seed=config.seed)
-    work.sample(trained, out / "samples", asked, how, again=False, beside=config)
-    if options.score:
-        work.evaluate(out, config, how, again=False)
+    with work.owning(out):
+        if not work.train(config, out, wish):
+            return 0
+        how = config.sample.to_dict()
+        trained, asked = folder.load(out), replace(wish, seed=config.seed)
+        work.sample(trained, out / "samples", asked, how, again=False, beside=config)
+        if options.score:
+            work.evaluate(out, config, how, again=False)
     return 0
 
 

@@ -1,6 +1,7 @@
 """What the commands do with a run folder: train, sample and score, each told on the screen."""
 
 import os
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,11 @@ import jax
 
 from pacodi_jax import files, parallel
 from pacodi_jax.data import Dataset, attributes
-from pacodi_jax.errors import PacodiError
+from pacodi_jax.errors import PacodiError, printable
 from pacodi_jax.report import pictures
 from pacodi_jax.report.progress import progress_bar
 from pacodi_jax.run import folder, parts, samples, score
+from pacodi_jax.run.ownership import owned
 from pacodi_jax.run.trained import Trained
 from pacodi_jax.settings import Config
 from pacodi_jax.text.encoders.interface import clean_text
@@ -45,6 +47,11 @@ def cache_programs() -> None:
     """Keeps compiled programs between runs, where the user has not chosen a place for them."""
     if not os.environ.get("JAX_COMPILATION_CACHE_DIR"):
         jax.config.update("jax_compilation_cache_dir", str(files.cache_folder("programs")))
+
+
+def owning(place: Path) -> AbstractContextManager[None]:
+    """Holds a folder for this command; of several processes, the first holds it for all."""
+    return owned(place) if parallel.is_primary() else nullcontext()
 
 
 def train(config: Config, workdir: Path, wish: Wish, watchdog: float = 300.0) -> bool:
@@ -99,7 +106,8 @@ def sample(
     with progress_bar("drawing", "window") as show:
         drawn = trained.draw(count, progress=lambda n, of: show(n, of, ""), **request)
     dataset = None if beside is None else parts.load_windows(beside)
-    written = samples.write_samples(trained, drawn, place, dataset=dataset)
+    with owned(place):
+        written = samples.write_samples(trained, drawn, place, dataset=dataset)
     print("\n".join(str(path) for path in written))
 
 
@@ -121,7 +129,7 @@ def _tell(trained: Trained, facts: dict[str, Any], how: dict[str, Any]) -> None:
     if facts["text"] is not None and facts["sampler"].get("guidance") == 1:
         print("hint: guidance 3 follows a short text more closely than 1 (sample.guidance)")
     for note in filter(None, (trained.label, trained.generator.facts(**how).note)):
-        print(f"note: {note}")
+        print(f"note: {printable(note)}")
 
 
 def evaluate(workdir: Path, config: Config, how: dict[str, Any], *, again: bool = True) -> None:
@@ -136,13 +144,15 @@ def evaluate(workdir: Path, config: Config, how: dict[str, Any], *, again: bool 
         return
     note = trained.generator.facts(**how).note
     if note:
-        print(f"note: {note}")
+        print(f"note: {printable(note)}")
     dataset = parts.load_windows(config)
     with progress_bar() as progress:
         verdict = score.score(trained, dataset, wanted, seed=config.seed, progress=progress, **how)
     for line in (*(f"note: {note}" for note in verdict.notes), *(verdict.panel.verdict or ())):
-        print(line)
-    print("\n".join(str(path) for path in verdict.write(place)))
+        print(printable(line))
+    with owned(place):
+        written = verdict.write(place)
+    print("\n".join(str(path) for path in written))
 
 
 def check_wish(config: Config, wish: Wish, steps: tuple[str, ...], mode: str) -> None:

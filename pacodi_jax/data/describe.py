@@ -161,14 +161,14 @@ def picture(data: Dataset, path: str | os.PathLike[str], seed: int = 0) -> Path:
     axes = figure.subplots(len(names), 2, squeeze=False)
     for row, name in zip(axes, names, strict=True):
         row[0].plot(windows[..., data.recipe.channels.index(name)].T, lw=1)
-        row[0].set_ylabel(name)
+        row[0].set_ylabel(name, parse_math=False)
         _spectra(row[1], data, data.recipe.live_channels.index(name))
     axes[0][0].set_title(f"{len(chosen)} training windows, original units")
     axes[0][1].set_title("mean power spectrum, scaled")
     axes[-1][0].set_xlabel("step")
     axes[-1][1].set_xlabel("cycles per window")
     axes[0][1].legend(frameon=False)
-    figure.suptitle(data.recipe.label)
+    figure.suptitle(data.recipe.label, parse_math=False)
     with warnings.catch_warnings():  # a name in a script that the font lacks is drawn as boxes
         warnings.filterwarnings("ignore", "Glyph")
         return files.write(Path(path), lambda name: figure.savefig(name, dpi=110, format="png"))

@@ -5,6 +5,7 @@ also as ``.gz``, and ``.parquet``. Every broken file raises a ``PacodiError`` th
 """
 
 import csv
+import logging
 import math
 import os
 import zipfile
@@ -21,6 +22,7 @@ from pacodi_jax.data import delimited
 from pacodi_jax.data.packing import check_ratio, gunzip
 from pacodi_jax.errors import PacodiError, nearest
 
+_LOG = logging.getLogger("pacodi_jax")
 #: A Parquet file encodes repeated values in almost nothing, so it may claim more.
 PARQUET_ALLOWANCE = 1 << 28
 ARRAYS = (".npy", ".npz")
@@ -223,6 +225,7 @@ def _read_parquet(path: Path) -> pa.Table:
 
 def to_pandas(table: pa.Table) -> pd.DataFrame:
     """Turns an Arrow table into pandas; whole numbers and booleans with holes keep their kind."""
+    table = _without_decimals(table)
     nullable: dict[Any, Any] = {pa.bool_(): pd.BooleanDtype()}
     for bits in (8, 16, 32, 64):
         for sign in ("", "u"):
@@ -235,3 +238,12 @@ def to_pandas(table: pa.Table) -> pd.DataFrame:
         frame = frame.reset_index()
     frame.columns = pd.Index([str(c) for c in frame.columns])
     return frame
+
+
+def _without_decimals(table: pa.Table) -> pa.Table:
+    """Decimal columns as float64, in which they are modelled and written."""
+    for i, field in enumerate(table.schema):
+        if pa.types.is_decimal(field.type):
+            _LOG.warning("note: column %r is %s; samples of it are float64", field.name, field.type)
+            table = table.set_column(i, field.name, table.column(i).cast(pa.float64()))
+    return table

@@ -178,8 +178,6 @@ def _from_arrow(frame: nw.DataFrame, settings: DataSettings) -> Given:
     for i, field in enumerate(table.schema):
         if pa.types.is_date(field.type):
             table = table.set_column(i, field.name, table.column(i).cast(pa.timestamp("us")))
-        elif pa.types.is_decimal(field.type):
-            table = table.set_column(i, field.name, table.column(i).cast(pa.float64()))
     try:
         read = files.to_pandas(table)
     except (pa.ArrowException, ValueError, TypeError, KeyError) as error:

@@ -5,6 +5,9 @@ import pandas as pd
 
 from pacodi_jax.errors import PacodiError
 
+#: Whole numbers up to here are float64 numbers, all of them.
+_EXACT = 2**53
+
 
 def from_columns(
     frame: pd.DataFrame,
@@ -36,6 +39,13 @@ def from_columns(
 
 
 def _number_column(column: pd.Series, name: str, where: str) -> np.ndarray:
+    if pd.api.types.is_timedelta64_dtype(column.dtype):
+        raise PacodiError(
+            f"{where}: column {name!r} holds durations; make numbers of them, for example by "
+            ".dt.total_seconds(), or list the channels to use"
+        )
+    if pd.api.types.is_integer_dtype(column.dtype):
+        check_exact(column.dropna().to_numpy(), name, where)
     if pd.api.types.is_numeric_dtype(column.dtype) and column.dtype.kind != "c":
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
@@ -51,6 +61,16 @@ def _number_column(column: pd.Series, name: str, where: str) -> np.ndarray:
         "a number; correct it, or give the column a role (time, id, static, text), or list the "
         "channels to use"
     )
+
+
+def check_exact(whole: np.ndarray, name: str, where: str) -> None:
+    """Refuses whole numbers that float64 would change: an identifier, or a counter without end."""
+    for value in whole[(whole > _EXACT) | (whole < -_EXACT)].tolist():
+        if int(float(value)) != value:
+            raise PacodiError(
+                f"{where}: column {name!r} holds the whole number {value}, which calculations in "
+                "float64 would change; subtract a constant from the column, or leave it out"
+            )
 
 
 def surely_finite(values: np.ndarray, block: int = 1 << 13) -> bool:

@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pacodi_jax.data import attributes, files, frames, law, stored, tabulate, writing
+from pacodi_jax.data import (
+    attributes,
+    files,
+    frames,
+    law,
+    recipe_check,
+    stored,
+    tabulate,
+    writing,
+)
 from pacodi_jax.data.attributes import Attribute
 from pacodi_jax.data.calendar import Calendar
 from pacodi_jax.data.clock import Clock
@@ -97,12 +106,14 @@ class Recipe:
         """Reads what :meth:`to_json` wrote.
 
         Raises:
-          PacodiError: if the text is not a recipe.
+          PacodiError: if the text is not a recipe that this package could have written.
         """
         try:
-            return cls(**stored.typed(json.loads(text)))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            found = cls(**stored.typed(json.loads(text)))
+            recipe_check.check(found)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise PacodiError(f"this is not a data recipe: {error}") from error
+        return found
 
     def deliver(self, scaled: np.ndarray) -> np.ndarray:
         """Takes scaled windows to the user's units, and to what the columns' types can hold.
@@ -224,6 +235,13 @@ class Recipe:
             return self._as_array(values)
         table = tabulate.table(self, values, stamps, ids, static)
         return frames.to_native(table, self.backend, tabulate.own_types(self, table))
+
+    @property
+    def formulas(self) -> list[str]:
+        """Names and labels that a spreadsheet runs as formulas when it opens the table."""
+        labels = [level for a in self.attributes for level in a.levels or ()]
+        names = (*self.channels, *self.columns, *labels)
+        return writing.formulas(dict.fromkeys(n for n in names if isinstance(n, str)))
 
     def _as_array(self, values: np.ndarray) -> np.ndarray:
         tabulate.check(self, values)

@@ -74,6 +74,9 @@ def from_array(array: np.ndarray, where: str, *, may_be_empty: bool = False) -> 
     ready = array.ndim == 3
     count, rows = (len(array), array.shape[1]) if ready else (1, len(array))
     values = array.reshape(-1, array.shape[-1])
+    if values.dtype.kind in "iu":
+        for i, column in enumerate(values.T):
+            numeric.check_exact(column, f"c{i}", where)
     if values.dtype not in (np.float32, np.float64):
         values = values.astype(np.float64)
     values = np.require(values, requirements=["C", "W"])

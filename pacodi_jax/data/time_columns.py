@@ -208,7 +208,7 @@ def _rising(
       PacodiError: for a stamp that repeats or falls.
     """
     dates = isinstance(index, pd.DatetimeIndex)
-    ticks = pd.DatetimeIndex(index).as_unit("ns").asi8 if dates else index.to_numpy()
+    ticks = _nanoseconds(pd.DatetimeIndex(index), where) if dates else index.to_numpy()
     steps = np.diff(ticks)
     inside = np.ones(len(steps), bool)
     inside[bounds[1:-1] - 1] = False
@@ -222,6 +222,18 @@ def _rising(
             "file holds several series"
         )
     return ticks, steps, inside
+
+
+def _nanoseconds(index: pd.DatetimeIndex, where: str) -> np.ndarray:
+    try:
+        return index.as_unit("ns").asi8
+    except pd.errors.OutOfBoundsDatetime as error:
+        ends = f"{pd.Timestamp.min:%Y-%m-%d} to {pd.Timestamp.max:%Y-%m-%d}"
+        far = next((stamp for stamp in index if not 1678 <= stamp.year <= 2261), index[0])
+        raise PacodiError(
+            f"time column {where!r}: the stamp {far} is outside {ends}, which nanoseconds "
+            "can count; correct it, or leave time out to count rows"
+        ) from error
 
 
 def _fixed(

@@ -1,6 +1,7 @@
 """Numbers in the types of their columns, and files of tables and arrays."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +13,8 @@ from pacodi_jax.data import files
 from pacodi_jax.errors import PacodiError
 
 _ARROW = "[pyarrow]"
+#: How a formula begins in a spreadsheet.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _ALIASES = {"boolean": "bool", "double[pyarrow]": "float64", "float[pyarrow]": "float32"}
 
 
@@ -40,6 +43,11 @@ def as_dtype(values: np.ndarray, dtype: str) -> np.ndarray:
         return out
     largest = np.finfo(target).max
     return np.clip(values, -largest, largest).astype(target)
+
+
+def formulas(texts: Iterable[str]) -> list[str]:
+    """Those texts that a spreadsheet would take for a formula when it opens a CSV file."""
+    return [text for text in texts if text.startswith(_FORMULA)]
 
 
 def write_table(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:

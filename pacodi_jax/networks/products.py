@@ -25,6 +25,19 @@ def matmul_flops(jaxpr: Any) -> int:
     return sum(_equation_flops(equation) for equation in jaxpr.eqns)
 
 
+def largest_result(jaxpr: Any) -> int:
+    """Returns the bytes of the largest results of one operation in ``jaxpr``.
+
+    A program holds them at once with what they are made of, so it takes at least as much memory.
+    """
+    sizes = [0]
+    for equation in jaxpr.eqns:
+        results = (v.aval for v in equation.outvars if hasattr(v.aval, "shape"))
+        sizes.append(sum(math.prod(a.shape) * a.dtype.itemsize for a in results))
+        sizes += map(largest_result, jaxprs_in_params(equation.params))
+    return max(sizes)
+
+
 def _equation_flops(equation: Any) -> int:
     name, params = equation.primitive.name, equation.params
     if name == "dot_general":

@@ -99,7 +99,8 @@ def curves(real: np.ndarray, synthetic: np.ndarray, title: str, labels: tuple[st
     figure, axes = canvas(height=2.4)
     axes[0, 0].plot(real, color=REAL, linewidth=1.8)
     axes[0, 0].plot(synthetic, color=SYNTHETIC, linestyle="--", linewidth=1.8)
-    axes[0, 0].set(title=title, xlabel=labels[0], ylabel=labels[1])
+    axes[0, 0].set_title(title, parse_math=False)
+    axes[0, 0].set(xlabel=labels[0], ylabel=labels[1])
     return figure
 
 
@@ -108,8 +109,9 @@ def windows(real: np.ndarray, synthetic: np.ndarray, title: str) -> Figure:
     figure, axes = canvas(1, 2, height=2.4, sharey=True)
     axes[0, 0].plot(real.T, color=REAL, linewidth=1, alpha=0.8)
     axes[0, 1].plot(synthetic.T, color=SYNTHETIC, linewidth=1, alpha=0.8)
-    axes[0, 0].set(title=f"{title}: real", xlabel="step")
-    axes[0, 1].set(title=f"{title}: synthetic", xlabel="step")
+    for axis, side in zip(axes[0], ("real", "synthetic"), strict=True):
+        axis.set_title(f"{title}: {side}", parse_math=False)
+        axis.set_xlabel("step")
     return figure
 
 
@@ -133,8 +135,9 @@ def matrix(values: np.ndarray, title: str, names: list[str]) -> Figure:
                 fontsize=7,
             )
     if len(values) <= 16:
-        axis.set_xticks(range(len(names)), names, rotation=60, ha="right", fontsize=8)
-        axis.set_yticks(range(len(names)), names, fontsize=8)
+        style: dict[str, Any] = {"fontsize": 8, "parse_math": False}
+        axis.set_xticks(range(len(names)), names, rotation=60, ha="right", **style)
+        axis.set_yticks(range(len(names)), names, **style)
     axis.set_title(title)
     with matplotlib.rc_context(_STYLE):  # the colour bar takes the page's ink too
         figure.colorbar(image, ax=axis, shrink=0.8)
@@ -148,6 +151,6 @@ def neighbours(synthetic: np.ndarray, train: np.ndarray, title: str) -> Figure:
     for channel in range(shown):
         axes[channel, 0].plot(train[:, channel], color=REAL, linewidth=1.6)
         axes[channel, 0].plot(synthetic[:, channel], color=SYNTHETIC, linestyle="--", linewidth=1.6)
-    axes[0, 0].set_title(title)
+    axes[0, 0].set_title(title, parse_math=False)
     axes[-1, 0].set_xlabel("step")
     return figure

@@ -17,3 +17,15 @@ def number(value: float) -> str:
 def plus_minus(estimate: Estimate) -> str:
     """The mean ± half of its 95 % interval."""
     return f"{number(estimate.value)} ± {number(estimate.half_width)}"
+
+
+def duration(seconds: float) -> str:
+    """Returns ``"1 h 02 min"``, ``"3 min 20 s"``, ``"12 s"`` or ``"1.4 s"``."""
+    if not math.isfinite(seconds):
+        return "unknown"
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole >= 3600:
+        return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+    return f"{whole // 60} min {whole % 60:02d} s" if whole >= 60 else f"{whole} s"

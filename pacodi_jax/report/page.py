@@ -12,6 +12,11 @@ from pacodi_jax.report.tables import SPLITS
 
 GROUPS = {"paper": "The paper's four scores", "beyond": "Further scores"}
 KEY = '<p class="key"><span><b></b> real</span><span><b class="s"></b> synthetic</span></p>'
+#: Nothing from outside, and no script at all: what a page holds cannot turn against its reader.
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+    "form-action 'none'"
+)
 ARROWS = {"lower": "lower is better", "higher": "higher is better", "one": "1 is best"}
 #: The settings' names for people.
 SETTINGS = {
@@ -148,6 +153,7 @@ def page(title: str, panel: Panel, sections: list[Section]) -> str:
     warn = " warn" if any(score.above_floor for score in panel.scores) else ""
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<title>{escape(title)}</title><style>{CSS}</style></head><body>"
         '<a class="skip" href="#scores">Skip to the scores</a>'

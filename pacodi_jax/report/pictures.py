@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -72,13 +73,13 @@ def windows(
     figure = Figure(figsize=(4.6 * len(sides), 0.5 + 1.7 * rows), layout="constrained")
     axes = figure.subplots(rows, len(sides), sharex=True, sharey="row", squeeze=False)
     for column, (name, values, colour) in enumerate(sides):
-        axes[0][column].set_title(name, color=colour, fontweight="bold")
+        axes[0][column].set_title(name, color=colour, fontweight="bold", parse_math=False)
         for row in range(rows):
             lines = values[:_LINES, :, row].T
             axes[row][column].plot(lines, color=colour, alpha=0.35, linewidth=1)
             axes[row][column].spines[["top", "right"]].set_visible(False)
     for row in range(rows):
-        axes[row][0].set_ylabel(channels[row])
+        axes[row][0].set_ylabel(channels[row], parse_math=False)
     rest = f" ({rows} of {len(channels)} channels)" if rows < len(channels) else ""
     for side in axes[-1]:
         side.set_xlabel(f"step{rest}")
@@ -87,13 +88,31 @@ def windows(
     return _save(figure, path)
 
 
+def _metrics(path: Path) -> Iterator[dict[str, Any]]:
+    """The lines of ``metrics.jsonl``; those that are none are passed over."""
+    text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    for line in text.splitlines():
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict) and _is_number(found.get("step")):
+            yield found
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a number of a line can be drawn; a loss that was not finite is null there."""
+    plain = isinstance(value, int | float) and not isinstance(value, bool)
+    return plain and abs(value) < 1e300
+
+
 def loss_curve(metrics: Path, path: Path) -> Path:
     """Draws the loss in ``metrics.jsonl``, and the validation loss where there is one."""
-    lines = [json.loads(line) for line in metrics.read_text().splitlines()]
+    lines = list(_metrics(metrics))
     figure = Figure(figsize=(6, 3.2), layout="constrained")
     axes = figure.subplots()
     for name, colour in (("loss", REAL), ("validation", SYNTHETIC)):
-        points = [(line["step"], line[name]) for line in lines if name in line]
+        points = [(line["step"], line[name]) for line in lines if _is_number(line.get(name))]
         if points:
             axes.plot(
                 *zip(*points, strict=True), color=colour, label=name, marker=".", markersize=3
@@ -101,5 +120,6 @@ def loss_curve(metrics: Path, path: Path) -> Path:
     axes.set_xlabel("step")
     axes.set_ylabel("loss")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False)
+    if axes.lines:
+        axes.legend(frameon=False)
     return _save(figure, path)

@@ -9,6 +9,8 @@ from typing import Any
 
 from tqdm import TqdmWarning
 
+from pacodi_jax.report.numbers import duration
+
 #: Seconds between two plain lines.
 _PLAIN_EVERY = 15.0
 
@@ -26,7 +28,8 @@ def progress_bar(
     what: str = "scoring", unit: str = "score"
 ) -> Iterator[Callable[[int, int, str], None]]:
     """Gives the ``progress`` function that ``score_panel`` calls with (done, total, label)."""
-    live, printed = sys.stderr.isatty() or "ipykernel" in sys.modules, time.monotonic()
+    live, begun = sys.stderr.isatty() or "ipykernel" in sys.modules, time.monotonic()
+    printed = begun
     with _bar_class()(desc=what, unit=unit, disable=not live) as bar:
 
         def progress(done: int, total: int, label: str) -> None:
@@ -37,6 +40,8 @@ def progress_bar(
                 bar.update(done - bar.n)
             elif time.monotonic() - printed >= _PLAIN_EVERY:
                 printed = time.monotonic()
-                print(f"{what}: {done} of {total}", file=sys.stderr, flush=True)
+                left = duration((printed - begun) * (total - done) / max(done, 1))
+                line = f"{what}: {done:,} of {total:,}, about {left} to go"
+                print(line, file=sys.stderr, flush=True)
 
         yield progress

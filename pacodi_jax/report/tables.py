@@ -6,6 +6,7 @@ from html import escape
 
 import pandas as pd
 
+from pacodi_jax.errors import printable
 from pacodi_jax.metrics.results import Panel
 from pacodi_jax.metrics.score import Estimate, Score
 from pacodi_jax.report.numbers import number, plus_minus
@@ -75,7 +76,7 @@ def as_text(panel: Panel, notes: tuple[str, ...] = ()) -> str:
     parts += ["\n".join([caption, *_align(rows)]) for caption, rows in _splits(panel)]
     ends = [f"Protocol: {panel.protocol}", *(f"Note: {note}" for note in notes)]
     parts.append("\n".join(textwrap.fill(line, WIDTH) for line in ends))
-    return "\n\n".join(parts)
+    return printable("\n\n".join(parts), keep="\n")
 
 
 def as_html(panel: Panel, notes: tuple[str, ...] = ()) -> str:

@@ -1,19 +1,17 @@
 """The folder of a run: what its files are called, and how a model is loaded from it."""
 
 import json
+import logging
 import os
 from pathlib import Path
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import optax
 
 from pacodi_jax import checkpoint, files, settings
 from pacodi_jax.data import Recipe
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.models import Batch
-from pacodi_jax.run import parts
+from pacodi_jax.run import edited, parts
 from pacodi_jax.run.trained import Trained
 from pacodi_jax.settings import Config, TrainSettings
 
@@ -22,6 +20,7 @@ MODEL = "model.pacodi"
 SETTINGS, RECIPE, FACTS, CARD = "config.json", "recipe.json", "model.json", "model.md"
 #: Where version 0.1 kept the weights.
 OLD_MODEL = "model.safetensors"
+_LOG = logging.getLogger("pacodi_jax")
 
 
 def load(path: str | os.PathLike[str]) -> Trained:
@@ -35,13 +34,22 @@ def load(path: str | os.PathLike[str]) -> Trained:
         return _from_folder(place)
     if not place.exists():
         raise PacodiError(f"{place} is not there; give a model file or the folder of a run.")
-    return Trained.open(place)
+    return _opened(place)
+
+
+def _opened(path: Path) -> Trained:
+    """A sealed model whose parts fit one another: a seal proves wholeness, not good faith."""
+    found = Trained.open(path)
+    _require_weights(found, path)
+    return found
 
 
 def _from_folder(folder: Path) -> Trained:
     if (folder / MODEL).is_file():
-        found = Trained.open(folder / MODEL)
-        _refuse_edited(folder, found)
+        found = _opened(folder / MODEL)
+        edited.refuse_settings(folder / SETTINGS, found.config)
+        edited.refuse_recipe(folder / RECIPE, found.recipe)
+        edited.refuse_facts(folder / FACTS, found.facts)
         return found
     if (folder / OLD_MODEL).is_file():
         return _from_old_folder(folder)
@@ -51,37 +59,27 @@ def _from_folder(folder: Path) -> Trained:
     )
 
 
-def _refuse_edited(folder: Path, found: Trained) -> None:
-    """Refuses a folder whose readable files say something else than the sealed model."""
-    told = folder / SETTINGS
-    if told.is_file():
-        difference = settings.first_difference(found.config, settings.read(told))
-        if difference is not None:
-            name, sealed, edited = difference
-            raise PacodiError(
-                f"{told} says {name}={edited!r}, but the sealed model has {sealed!r}. Undo the "
-                f"change, or load {folder / MODEL} by itself."
-            )
-    told = folder / RECIPE
-    if told.is_file() and _read_recipe(told).to_json() != found.recipe.to_json():
-        raise PacodiError(
-            f"{told} is not the recipe of the sealed model. Undo the change, or load "
-            f"{folder / MODEL} by itself."
-        )
-
-
-def _read_recipe(path: Path) -> Recipe:
-    try:
-        return Recipe.from_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise PacodiError(f"{path} cannot be read: {error}") from error
-
-
 def _from_old_folder(folder: Path) -> Trained:
     """A run of version 0.1, whose settings and recipe are not under the seal of its weights."""
     missing = [name for name in (SETTINGS, RECIPE) if not (folder / name).is_file()]
     if missing:
         raise PacodiError(f"{folder} is not a trained run: {', '.join(missing)} is not there.")
+    try:
+        found = _of_old_files(folder)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, PacodiError):
+            raise
+        told = f"{type(error).__name__}: {error}"
+        raise PacodiError(f"{folder / OLD_MODEL} is not a model: {told}") from error
+    _require_weights(found, folder / OLD_MODEL)
+    _LOG.warning(
+        "note: %s is of version 0.1: its settings and recipe are not under the seal of its weights",
+        folder,
+    )
+    return found
+
+
+def _of_old_files(folder: Path) -> Trained:
     config = settings.read(folder / SETTINGS)
     stored = checkpoint.load(folder / OLD_MODEL)
     facts = dict(stored.header)
@@ -89,24 +87,29 @@ def _from_old_folder(folder: Path) -> Trained:
     if calibration is not None:  # samples are calibrated for the way they were drawn then
         chosen = {f"sample.{name}": value for name, value in calibration["sampler"].items()}
         config = config.changed(chosen)
-    recipe = _read_recipe(folder / RECIPE)
+    recipe = edited.read_recipe(folder / RECIPE)
     found = Trained(config, recipe, facts, stored.arrays["fitted"], stored.arrays["params"])
-    _require_weights(folder, found)
+    found.check()
     return found
 
 
-def _require_weights(folder: Path, found: Trained) -> None:
-    """Refuses weights that do not fit the settings beside them."""
-    shape = found.shape
-    generator = parts.build_generator(found.config, shape, found.arrays, _no_optimiser)
-    windows = jax.ShapeDtypeStruct((1, shape.length, shape.channels), jnp.float32)
-    width = shape.condition_width
-    condition = jax.ShapeDtypeStruct((1, width), jnp.float32) if width else None
-    slot = jax.ShapeDtypeStruct((1,), jnp.int32)
-    state = jax.eval_shape(generator.init, jax.random.key(0), Batch(windows, slot, condition))
-    template = generator.weights(state)
+def _require_weights(found: Trained, path: Path) -> None:
+    """Refuses weights and fitted arrays that do not fit the settings they come with."""
+    try:
+        template = _template(found)
+    except PacodiError:
+        raise
+    except Exception as error:  # whatever arrays of other shapes and names lead to
+        told = " ".join(str(error).split())[:200]
+        raise PacodiError(f"the parts of {path} do not fit one another: {told}") from error
     sealed = checkpoint.seal(checkpoint.flatten(found.weights), {})
-    checkpoint.require_same_shapes(template, sealed, str(folder / OLD_MODEL))
+    checkpoint.require_same_shapes(template, sealed, str(path))
+
+
+def _template(found: Trained) -> Any:
+    """The shapes of the weights that the settings ask for; nothing is computed."""
+    generator = parts.build_generator(found.config, found.shape, found.arrays, _no_optimiser)
+    return generator.weights(parts.state_shapes(generator, found.shape))
 
 
 def _no_optimiser(settings: TrainSettings) -> optax.GradientTransformationExtraArgs:

@@ -3,13 +3,15 @@
 from collections.abc import Callable
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import optax
 
 from pacodi_jax import data
 from pacodi_jax.data import Dataset, bounds, calendar
 from pacodi_jax.data.captioned import with_texts
-from pacodi_jax.models import Arrays, Generator, Shape, Training
+from pacodi_jax.models import Arrays, Batch, Generator, Shape, Training
 from pacodi_jax.settings import Config, TrainSettings
 from pacodi_jax.text.encoders import Encoder
 from pacodi_jax.text.settings import build_encoder
@@ -59,6 +61,15 @@ def all_windows(config: Config, table: Any = None) -> np.ndarray:
 def encoder(config: Config, words: tuple[str, ...] = ()) -> Encoder:
     """The text encoder that a config asks for; ``words`` are those of a trained model's recipe."""
     return build_encoder(config.text, words=words, path=config.data.path)
+
+
+def state_shapes(generator: Generator, shape: Shape, batch: int = 1) -> Any:
+    """The shapes of a training state; nothing is computed."""
+    windows = jax.ShapeDtypeStruct((batch, shape.length, shape.channels), jnp.float32)
+    width = shape.condition_width
+    condition = jax.ShapeDtypeStruct((batch, width), jnp.float32) if width else None
+    slot = jax.ShapeDtypeStruct((batch,), jnp.int32)
+    return jax.eval_shape(generator.init, jax.random.key(0), Batch(windows, slot, condition))
 
 
 def build_generator(

@@ -1,6 +1,7 @@
 """Samples of a trained model as files: the user's kind of table, an array, a picture."""
 
 import json
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from pacodi_jax.data import Dataset
 from pacodi_jax.report import pictures
 from pacodi_jax.run.trained import Draw, Trained
 from pacodi_jax.text.encoders.interface import clean_text
+
+_LOG = logging.getLogger("pacodi_jax")
 
 
 def write_samples(
@@ -34,6 +37,9 @@ def write_samples(
       The files written.
     """
     recipe, facts = trained.recipe, drawn.facts
+    if recipe.formulas and _table_kind(trained) != ".parquet":
+        told = ", ".join(map(repr, recipe.formulas[:5]))
+        _LOG.warning("note: a spreadsheet takes these for formulas; import them as text: %s", told)
     table = recipe.write(
         drawn.values,
         folder / f"samples{_table_kind(trained)}",
@@ -66,8 +72,10 @@ def holds(folder: Path, facts: Mapping[str, Any], told: str, result: str) -> boo
 
 
 def _save(path: Path, values: np.ndarray) -> None:
+    """Saves float32, or float64 where a value is beyond float32."""
+    fits = np.abs(values).max(initial=0) <= np.finfo(np.float32).max
     with path.open("wb") as file:
-        np.save(file, values.astype(np.float32), allow_pickle=False)
+        np.save(file, values.astype(np.float32 if fits else np.float64), allow_pickle=False)
 
 
 def _table_kind(trained: Trained) -> str:

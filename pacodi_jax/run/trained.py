@@ -18,7 +18,7 @@ from pacodi_jax.core.conditioning import Observed
 from pacodi_jax.data import Recipe
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.models import FAMILIES, Arrays, Generator, Shape
-from pacodi_jax.run import conditions, parts
+from pacodi_jax.run import conditions, parts, room
 from pacodi_jax.run.conditions import Request, TextLaw
 from pacodi_jax.settings import Config, check_seed
 from pacodi_jax.settings import stored as stored_settings
@@ -135,6 +135,7 @@ class Trained:
         """
         count = check_count(count)
         seed = check_seed(self.config.seed if seed is None else seed)
+        self._require_room(count)
         request = self.request(seed, count, static=static, text=text, start=start)
         scaled = self.draw_scaled(
             sample_key(seed), count, request.vectors, progress=progress, **how
@@ -142,6 +143,15 @@ class Trained:
         facts = self.draw_facts(count, seed, static=static, text=text, start=start, **how)
         values, stamps = self.recipe.deliver(scaled), request.stamps(self.recipe)
         return Draw(values, request.columns, facts, stamps)
+
+    def _require_room(self, count: int) -> None:
+        """Refuses more windows than memory holds: in blocks, joined, and in the user's units."""
+        numbers = count * self.shape.length * len(self.recipe.channels)
+        room.require(
+            numbers * (4 + 4 + 8),
+            f"{count:,} windows at once",
+            "Draw fewer at a time, each time with another seed.",
+        )
 
     def request(
         self,
@@ -307,7 +317,7 @@ class Trained:
             texts = None
             if "texts" in header:
                 texts = TextLaw(tuple(header["texts"]), stored.arrays["texts"]["vectors"])
-            return cls(
+            found = cls(
                 stored_settings(header["settings"]),
                 Recipe.from_json(json.dumps(header["recipe"])),
                 header["facts"],
@@ -315,5 +325,24 @@ class Trained:
                 stored.arrays["weights"],
                 texts,
             )
-        except KeyError as error:
-            raise PacodiError(f"{path} is not a model of this package: no {error}.") from error
+            found.check()
+        except (KeyError, TypeError, AttributeError, RecursionError) as error:
+            told = f"{type(error).__name__}: {error}"
+            raise PacodiError(f"{path} is not a model of this package: {told}") from error
+        return found
+
+    def check(self) -> None:
+        """Refuses facts that are not those of the recipe and the settings beside them.
+
+        Raises:
+          PacodiError: naming the first that is not.
+        """
+        wanted = {"channels": list(self.recipe.live_channels), "length": self.config.data.length}
+        for name, value in wanted.items():
+            if self.facts[name] != value:
+                raise PacodiError(f"this model is not whole: {name}={self.facts[name]!r}")
+        if self.recipe.length != self.config.data.length:
+            raise PacodiError(f"this model is not whole: its recipe has {self.recipe.length} steps")
+        width = self.facts["condition_width"]
+        if isinstance(width, bool) or not isinstance(width, int) or width < 0:
+            raise PacodiError(f"this model is not whole: condition_width={width!r}")

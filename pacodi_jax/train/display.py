@@ -1,10 +1,12 @@
 """How training shows what it does: a terminal, a progress bar in a notebook, or nothing."""
 
 import logging
-import math
 import sys
 import time
 from typing import Any, Protocol
+
+from pacodi_jax.errors import printable
+from pacodi_jax.report.numbers import duration
 
 #: Seconds between two plain lines where the output is no terminal.
 _PLAIN_EVERY = 10.0
@@ -41,7 +43,7 @@ class Silent:
 
     def say(self, text: str) -> None:
         """Logs a line."""
-        _LOG.info(text)
+        _LOG.info(printable(text))
 
     def show(
         self, step: int, loss: float, per_second: float, left: float, saved: int | None
@@ -95,6 +97,7 @@ class Terminal(Bar):
 
     def say(self, text: str) -> None:
         """Prints a line above the live one."""
+        text = printable(text)
         if self._bar is not None:
             self._bar.write(text)
         else:
@@ -115,15 +118,3 @@ class Terminal(Bar):
 
 def _state(loss: float, per_second: float) -> str:
     return f"loss {loss:.4f}, {per_second:,.0f} windows/s"
-
-
-def duration(seconds: float) -> str:
-    """Returns ``"1 h 02 min"``, ``"3 min 20 s"``, ``"12 s"`` or ``"1.4 s"``."""
-    if not math.isfinite(seconds):
-        return "unknown"
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    whole = round(seconds)
-    if whole >= 3600:
-        return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
-    return f"{whole // 60} min {whole % 60:02d} s" if whole >= 60 else f"{whole} s"

@@ -6,7 +6,7 @@ from typing import Any
 import jax
 
 from pacodi_jax.networks.products import matmul_flops
-from pacodi_jax.train.display import duration
+from pacodi_jax.report.numbers import duration
 
 __all__ = ["after", "before", "count", "matmul_flops", "size"]
 

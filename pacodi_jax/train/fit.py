@@ -1,7 +1,7 @@
 """Training from wherever a run stands to its end."""
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from pacodi_jax.checkpoint import Checkpoints
 from pacodi_jax.data.batches import Resident
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.models import Batch, Generator
-from pacodi_jax.settings import TrainSettings
+from pacodi_jax.settings import Config, TrainSettings, first_difference
 from pacodi_jax.train.display import Display, Silent
 from pacodi_jax.train.host_loop import Run, Session, Sinks
 from pacodi_jax.train.log import Metrics
@@ -44,7 +44,8 @@ def fit(
       indices: ``indices(step) -> (B,)``, which windows make the global batch of a step.
       settings: how long and how carefully.
       seed: of the initial weights and all randomness of training.
-      identity: JSON facts that must be the same when the run is resumed.
+      identity: JSON facts that must be the same when the run is resumed; those of ``settings``
+        that are free to change may differ.
       workdir: the run's folder; checkpoints and metrics are written there by process 0. None
         writes nothing, so nothing can be resumed.
       validate: ``validate(state) -> score`` by which the best checkpoint is chosen; by default
@@ -146,13 +147,24 @@ def _start(
 
 
 def _require_same(identity: dict[str, Any], saved: dict[str, Any], step: int) -> None:
-    for name in sorted(identity.keys() | saved.keys()):
+    for name, then, now in _differences(identity, saved):
+        raise PacodiError(
+            f"this run was begun with other {name} and is at step {step} "
+            f"({_short(then)} then, {_short(now)} now). Use what it was begun with, or another "
+            "folder."
+        )
+
+
+def _differences(identity: dict[str, Any], saved: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Facts that differ: the name, the saved value and the present one."""
+    for name in sorted((identity.keys() | saved.keys()) - {"settings"}):
         if identity.get(name) != saved.get(name):
-            raise PacodiError(
-                f"this run was begun with other {name} and is at step {step} "
-                f"({_short(saved.get(name))} then, {_short(identity.get(name))} now). Use what it "
-                "was begun with, or another folder."
-            )
+            yield name, saved.get(name), identity.get(name)
+    if "settings" in identity.keys() & saved.keys():  # checkpoints of older versions have none
+        then, now = (Config.make(facts["settings"]) for facts in (saved, identity))
+        difference = first_difference(then, now)
+        if difference is not None:
+            yield difference
 
 
 def _short(fact: Any) -> str:

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from pacodi_jax import files, parallel, settings
+from pacodi_jax import files, parallel
 from pacodi_jax.data import Dataset, WindowSet, batches
 from pacodi_jax.data.captioned import Captioned
 from pacodi_jax.errors import PacodiError
@@ -18,7 +18,7 @@ from pacodi_jax.run import folder, parts
 from pacodi_jax.run.conditions import TextLaw
 from pacodi_jax.run.trained import Trained
 from pacodi_jax.settings import Config
-from pacodi_jax.train import environment, estimate, optimiser
+from pacodi_jax.train import environment, estimate, optimiser, refusals
 from pacodi_jax.train.display import Display, Silent
 from pacodi_jax.train.fit import fit, refuse_uneven_batch
 from pacodi_jax.train.host_loop import Run
@@ -75,7 +75,7 @@ def train(
     display = display if display is not None and parallel.is_primary() else Silent()
     refuse_uneven_batch(config.train.batch)
     if workdir is not None:
-        refuse_other_settings(workdir, config)
+        refusals.refuse_other_settings(workdir, config)
     dataset = parts.load_data(config, table)
     if check is not None:
         check(dataset)
@@ -83,6 +83,7 @@ def train(
         display.say(f"note: {note}")
     arrays, shape = _prepare(config, dataset)
     generator = parts.build_generator(config, shape, arrays, optimiser.build)
+    refusals.require_room(config, shape, generator)
     if workdir is not None and _is_begun(workdir, config):
         _describe(workdir, config, dataset)
     size = len(dataset.train)
@@ -92,13 +93,14 @@ def train(
         lambda step: batches.indices(config.seed, step, config.train.batch, size),
         config.train,
         seed=config.seed,
-        identity=_identity(dataset),
+        identity=_identity(config, dataset),
         workdir=workdir,
         validate=validator(generator, dataset.validation, config.train.batch),
         display=display,
         signals=signals,
         watchdog=watchdog,
     )
+    refusals.refuse_skipped(outcome)
     if outcome.signal is not None or not parallel.is_primary():
         return Outcome(outcome, None, dataset)
     model = _model(config, dataset, generator, arrays, outcome)
@@ -178,9 +180,9 @@ def _kept(workdir: Path, model: Trained, draws: int) -> Trained | None:
     return found if same and (workdir / folder.MODEL).is_file() else None
 
 
-def _identity(dataset: Dataset) -> dict[str, str]:
-    """What must be the same for a run to go on: the series, its texts, and who read them."""
-    found = {"data": dataset.fingerprint}
+def _identity(config: Config, dataset: Dataset) -> dict[str, Any]:
+    """What must be the same for a run to go on: settings, series, texts, and who read them."""
+    found = {"data": dataset.fingerprint, "settings": config.to_dict()}
     if isinstance(dataset.train, Captioned):
         found["text encoder"] = dataset.train.encoder
         found["texts"] = dataset.train.digest
@@ -220,38 +222,12 @@ def validator(
     return lambda state: float(mean_score(state, batched))
 
 
-def stored_steps(workdir: Path) -> list[int]:
-    """The steps of a run's checkpoints, whole or damaged."""
-    found = (workdir / "checkpoints").glob("[0-9]*")
-    names = (path.name.removesuffix(".damaged") for path in found)
-    return [int(name) for name in names if name.isdecimal()]
-
-
-def refuse_other_settings(workdir: Path, config: Config) -> None:
-    """Refuses to go on with a run under settings that would make it another run.
-
-    A run that ended before its first checkpoint has nothing to go on with: it begins anew.
-
-    Raises:
-      PacodiError: naming the first setting that differs.
-    """
-    path = workdir / folder.SETTINGS
-    models = (workdir / folder.MODEL, workdir / folder.OLD_MODEL)
-    begun = stored_steps(workdir) or any(model.exists() for model in models)
-    if not begun or not path.exists():
-        return
-    difference = settings.first_difference(settings.read(path), config)
-    if difference is not None:
-        name, before, now = difference
-        raise PacodiError(
-            f"{name}={now!r}, but the run in {path.parent} was begun with {before!r}. Use that, "
-            "or another folder."
-        )
-
-
 def _is_begun(workdir: Path, config: Config) -> bool:
     """Whether this process begins the run or goes on with it, and so describes it."""
-    return parallel.is_primary() and max(stored_steps(workdir), default=-1) < config.train.steps
+    return (
+        parallel.is_primary()
+        and max(refusals.stored_steps(workdir), default=-1) < config.train.steps
+    )
 
 
 def _notes(dataset: Dataset) -> list[str]:

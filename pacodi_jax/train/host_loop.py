@@ -12,15 +12,20 @@ from pacodi_jax.checkpoint import Checkpoints
 from pacodi_jax.data.batches import Resident
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.models import Generator
+from pacodi_jax.networks.products import largest_result
+from pacodi_jax.report.numbers import duration
+from pacodi_jax.run import room
 from pacodi_jax.settings import TrainSettings
 from pacodi_jax.train import device_loop, estimate, pace
-from pacodi_jax.train.display import Display, duration
+from pacodi_jax.train.display import Display
 from pacodi_jax.train.log import Metrics
 from pacodi_jax.train.signals import Signals
 from pacodi_jax.types import Array
 
 #: Seconds the first chunk may take, compiling included, before a job counts as stuck.
 _COMPILING = 1800.0
+#: A loss beyond this is that of no model of scaled data.
+_HOPELESS = 1e8
 
 
 class Run(NamedTuple):
@@ -86,6 +91,7 @@ class Session:
         self.later: list[Callable[[], None]] = []
         self.chunks = 0
         self.skipped = 0
+        self.losses: list[float] = []  # the first that was told, and the last
         self.stopped = False
 
     def run(
@@ -103,6 +109,12 @@ class Session:
             device_loop.chunk(generator, indices, self.settings.max_skips), backend
         )
         traced = jax.make_jaxpr(program)(live, resident, np.int32(0))
+        if jax.default_backend() == "cpu":  # elsewhere the device itself says what it lacks
+            room.require(
+                2 * largest_result(traced.jaxpr),
+                f"a step of train.batch={self.settings.batch}",
+                "Lower train.batch, model.width or data.length.",
+            )
         flops = estimate.matmul_flops(traced.jaxpr) * parallel.traced_devices(backend)
         self.display.say(estimate.before(generator.weights(state), state, data, flops))
         with self.watchdog:
@@ -112,6 +124,7 @@ class Session:
             self.display.say(f"compiled in {duration(compiled)}")
             parallel.meet("compiled")
             end, state = self._steps(program, live, resident, step)
+        self._refuse_divergence()
         stopped = self.signals.received or "a signal to another process"
         return Run(end, state, step, stopped if self.stopped else None)
 
@@ -165,6 +178,18 @@ class Session:
             "train.clip and begin another --workdir."
         )
 
+    def _refuse_divergence(self) -> None:
+        """Refuses to call trained what ended far from where any model begins, and did not fall."""
+        if self.stopped or not self.losses:
+            return
+        first, last = self.losses[0], self.losses[-1]
+        if last > max(_HOPELESS, first / 10):
+            raise PacodiError(
+                f"training diverged: the loss is {last:.3g} at the end, after {first:.3g} at the "
+                "beginning, and no model was written. Lower train.learning_rate or train.clip and "
+                "begin in another folder."
+            )
+
     def _settle(self, count: int, seconds: float, step: int) -> None:
         """Says how long the run will take and chooses the length of chunks, if that is free."""
         left = self.settings.steps - step
@@ -186,6 +211,7 @@ class Session:
             return
         self.since_log = device_loop.Tally()
         metrics = tally.means()
+        self.losses = [*self.losses[:1], metrics["loss"]]
         speed = tally.steps * self.settings.batch / tally.seconds
         line = (
             {"loss": metrics["loss"]}

@@ -3,12 +3,16 @@
 import importlib.util
 import json
 import math
+import os
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from pacodi_jax import files
 from pacodi_jax.errors import PacodiError
+
+#: At the end of a file, but never through a symbolic link.
+_APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 
 
 def cut_metrics(path: Path, step: int) -> None:
@@ -41,9 +45,15 @@ class Metrics:
         if workdir is None:
             return
         path = workdir / "metrics.jsonl"
-        cut_metrics(path, first)
-        self._file = path.open("a", buffering=1, encoding="utf-8")
-        self._board = _tensorboard(workdir)
+        try:
+            cut_metrics(path, first)
+            handle = os.open(path, _APPEND, 0o644)
+            self._file = os.fdopen(handle, "a", buffering=1, encoding="utf-8")
+            self._board = _tensorboard(workdir)
+        except OSError as error:
+            self.__exit__(None, None, None)
+            place = error.filename or path
+            raise PacodiError(f"{place} cannot be written: {error.strerror}.") from error
 
     def write(self, step: int, metrics: dict[str, float]) -> None:
         """Adds one line; numbers that are not finite become null."""
@@ -58,8 +68,9 @@ class Metrics:
                 "intact; make room and run the same command again."
             ) from error
         if self._board is not None:
-            for name, value in metrics.items():
-                self._board.add_scalar(name, value, step)
+            for name, value in finite.items():
+                if value is not None:
+                    self._board.add_scalar(name, value, step)
 
     def __enter__(self) -> "Metrics":
         return self

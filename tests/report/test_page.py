@@ -1,6 +1,7 @@
 """The report: self-contained, escaped, whole or not at all."""
 
 import re
+from html.parser import HTMLParser
 
 import pytest
 
@@ -8,7 +9,7 @@ from pacodi_jax import report
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.metrics import Panel
 from pacodi_jax.metrics.results import Method, Side, Sides
-from pacodi_jax.report import sections
+from pacodi_jax.report import pictures, sections, tables
 from tests.metrics.windows import waves
 
 
@@ -23,6 +24,61 @@ def test_names_from_files_are_escaped(name):
     page = report.page.page(name, _panel(name), [])
     assert page.count(name) == (0 if "<" in name else page.count("x"))
     assert "<script" not in page
+
+
+HOSTILE = (
+    r"$\frac{1}{$",
+    r"\frac{1}{",
+    '"><script>alert(1)</script>',
+    "</style><img src=x onerror=alert(1)>",
+    "-->]]><svg onload=alert(1)>",
+    "\x1b[31mred\u202e",
+    "=cmd|' /C calc'!A0",
+)
+
+
+def test_hostile_names_are_only_drawn(tmp_path):
+    """A browser sees no element, attribute or script that a name brought along."""
+    names = list(HOSTILE)
+    real = waves(30, channels=len(names))
+    shown = [
+        sections.examples(real, real, names, 0),
+        sections.correlations(real, real, names),
+        sections.neighbour_pairs(real, real, names),
+    ]
+    page = report.page.page(names[2], _panel(names[2]), shown)
+    seen = Seen()
+    seen.feed(page)
+    assert {"script", "img"}.isdisjoint(seen.tags)
+    assert not [name for name in seen.attributes if name.startswith("on")]
+    assert "default-src 'none'" in seen.policy
+    assert "script-src" not in seen.policy
+    assert r"\frac{1}{" in page  # as text, not as a formula
+    pictures.windows(real, names, tmp_path / "picture.png", real=real)
+    assert (tmp_path / "picture.png").stat().st_size > 1000
+
+
+class Seen(HTMLParser):
+    """What a browser would make of a page."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.attributes, self.policy = set(), [], ""
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        self.attributes += [name for name, _ in attributes]
+        given = dict(attributes)
+        if given.get("http-equiv") == "Content-Security-Policy":
+            self.policy = given["content"]
+
+
+def test_control_characters_do_not_reach_a_terminal():
+    shown = tables.as_text(_panel("\x1b]0;owned\x07\u202e"), ("\x1b[2J",))
+    assert "\x1b" not in shown
+    assert r"\x1b[2J" in shown
+    assert str(PacodiError("a\x1b[31m\nb\u2028")) == r"a\x1b[31m\nb\u2028"
+    assert str(PacodiError("größer als 1\N{NO-BREAK SPACE}%, 日本")) == "größer als 1\xa0%, 日本"
 
 
 def test_a_report_is_written_whole_or_not_at_all(tmp_path, monkeypatch):

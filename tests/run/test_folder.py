@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pacodi_jax import checkpoint, settings
 from pacodi_jax.configs import common
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.models import Batch, Shape
@@ -23,8 +24,11 @@ ASKED = {"run_plain": None, "run_static": {"grade": "high"}}
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_a_run_of_version_0_1_draws_the_windows_it_drew(name):
+def test_a_run_of_version_0_1_draws_the_windows_it_drew(name, caplog):
     trained = folder.load(OLD / name)
+    assert (
+        f"{name} is of version 0.1: its settings and recipe are not under the seal" in caplog.text
+    )
     before = json.loads((OLD / name / "samples/samples.json").read_text())
     drawn = trained.draw(before["windows"], seed=before["seed"], static=ASKED[name])
     table = pd.read_csv(OLD / name / "samples/samples.csv")[["load", "visits", "flat"]]
@@ -91,7 +95,8 @@ def _edit(path: Path, *names_and_value) -> None:
 
 
 @pytest.mark.parametrize(
-    ("section", "name", "value"), [("model", "heads", 4), ("diffusion", "schedule", "cosine")]
+    ("section", "name", "value"),
+    [("model", "heads", 4), ("diffusion", "schedule", "cosine"), ("sample", "steps", 7)],
 )
 def test_edited_settings_are_refused_by_name(run, section, name, value):
     _edit(run / "config.json", section, name, value)
@@ -104,14 +109,112 @@ def test_an_edited_recipe_is_refused_by_name(run):
     whole = (run / "recipe.json").read_text()
     recipe = json.loads(whole)
     factor = [1000 * value for value in recipe["scaler"]["factor"]]
-    for change in (("scaler", "factor", factor), ("channels", 0, "renamed")):
+    for change, named in (
+        (("scaler", "factor", factor), r"scaler\.factor\[0\]"),
+        (("channels", 0, "renamed"), r"channels\[0\]='renamed'"),
+    ):
         (run / "recipe.json").write_text(whole)
         _edit(run / "recipe.json", *change)
-        with pytest.raises(PacodiError, match=r"recipe\.json is not the recipe of the sealed"):
+        with pytest.raises(PacodiError, match=rf"recipe\.json says {named}.* but the sealed"):
             folder.load(run)
     (run / "recipe.json").write_text("{")
     with pytest.raises(PacodiError, match=r"recipe\.json cannot be read"):
         folder.load(run)
+
+
+def test_an_edited_card_is_refused_by_name_and_a_missing_one_is_not(run):
+    _edit(run / "model.json", "steps", 99)
+    with pytest.raises(PacodiError, match=r"model\.json says steps=99, but the sealed model has 4"):
+        folder.load(run)
+    for text in ("", "[]", "[" * 100_000):
+        (run / "model.json").write_text(text)
+        with pytest.raises(PacodiError, match=r"model\.json (cannot be read|says everything)"):
+            folder.load(run)
+    (run / "model.json").unlink()
+    folder.load(run)
+
+
+@pytest.mark.parametrize("name", ["data", "model", "train"])
+def test_settings_without_a_section_are_refused(run, name):
+    settings = json.loads((run / "config.json").read_text())
+    del settings[name]
+    (run / "config.json").write_text(json.dumps(settings))
+    with pytest.raises(PacodiError, match=f"it has no section '{name}'"):
+        folder.load(run)
+
+
+def test_settings_edited_between_two_commands_do_not_enter_the_model(run):
+    """The checkpoints know the settings that they were made under."""
+    _edit(run / "config.json", "diffusion", "schedule", "cosine")
+    edited = settings.read(run / "config.json").changed({"train.steps": 6})
+    with pytest.raises(PacodiError, match=r"other diffusion\.schedule and is at step 4 \(vp then"):
+        train(edited, run)
+
+
+def test_a_run_whose_checkpoints_were_taken_away_does_not_begin_anew(run):
+    config = settings.read(run / "config.json")
+    shutil.rmtree(run / "checkpoints")
+    with pytest.raises(PacodiError, match=r"checkpoints is gone.* --mode=sample"):
+        train(config, run)
+    (run / "model.pacodi").unlink()
+    with pytest.raises(PacodiError, match=r"checkpoints is gone"):
+        train(config, run)
+
+
+def test_a_foreign_config_is_not_overwritten(finished, tmp_path):
+    config = settings.read(finished / "config.json")
+    for text in ('{"name": "another program"}', "{}", '{"seed": 1}'):
+        (tmp_path / "config.json").write_text(text)
+        with pytest.raises(PacodiError, match=r"config\.json cannot be read.* another folder"):
+            train(config, tmp_path)
+        assert (tmp_path / "config.json").read_text() == text
+
+
+def _forged(run, change) -> Path:
+    """A model under an intact seal that this package would not have written."""
+    stored = checkpoint.load(run / folder.MODEL)
+    change(stored.arrays, stored.header)
+    return checkpoint.save(run.with_name("forged.pacodi"), stored)
+
+
+FORGERIES = {
+    "elsewhere": lambda arrays, header: header["recipe"].update(kind="/../../x.csv"),
+    "no kind": lambda arrays, header: header["recipe"].update(kind=3),
+    "channel": lambda arrays, header: header["recipe"]["channels"].append("extra"),
+    "twice": lambda arrays, header: header["recipe"].update(channels=["c0", "c0"]),
+    "type": lambda arrays, header: header["recipe"].update(dtypes=[1, 2]),
+    "length": lambda arrays, header: header["recipe"].update(length=10**12),
+    "frequency": lambda arrays, header: header["recipe"].update(
+        clock={
+            "columns": ["t"],
+            "format": "",
+            "zone": "",
+            "frequency": "fortnight",
+            "numeric": False,
+            "start": "2024-01-01",
+            "rows": 5,
+        }
+    ),
+    "factor": lambda arrays, header: header["recipe"]["scaler"].update(factor=[1.0, float("nan")]),
+    "facts": lambda arrays, header: header["facts"].pop("channels"),
+    "fact": lambda arrays, header: header.update(facts=[1]),
+    "width": lambda arrays, header: header["facts"].update(condition_width=10**12),
+    "settings": lambda arrays, header: header.update(settings={"model": 3}),
+    "no settings": lambda arrays, header: header.pop("settings"),
+    "huge": lambda arrays, header: header["settings"]["model"].update(width=10**6),
+    "weights": lambda arrays, header: arrays["weights"].popitem(),
+    "fitted": lambda arrays, header: arrays["arrays"].popitem(),
+    "shape": lambda arrays, header: arrays["arrays"]["moments"].update(
+        {name: np.zeros(3) for name in arrays["arrays"]["moments"]}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_a_forged_model_is_one_line(run, name):
+    with pytest.raises(PacodiError) as refused:
+        folder.load(_forged(run, FORGERIES[name]))
+    assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "other"])

@@ -204,7 +204,10 @@ def test_noisy_observations_are_drawn_anew_but_stay_in_the_table(plain):
         (lambda m, t: m.forecast(t.assign(grade="odd")), "was not in train"),
         (lambda m, t: m.forecast(t.iloc[::-1]), "earlier than"),
         (lambda m, t: m.forecast(pd.concat([t, t])), "earlier than"),
-        (lambda m, t: m.impute(t.groupby("shop").nth(slice(None, None, 2))), "2 steps of 24h apart"),
+        (
+            lambda m, t: m.impute(t.groupby("shop").nth(slice(None, None, 2))),
+            "2 steps of 24h apart",
+        ),
         (lambda m, t: m.impute(t, noise={"sale": 1}), "'sales'"),
         (lambda m, t: m.impute(t, noise=-1), "0 or more"),
         (lambda m, t: m.impute("nosuch.csv"), "does not exist"),

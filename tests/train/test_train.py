@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import threading
+import types
 
 import jax
 import jax.numpy as jnp
@@ -20,10 +21,11 @@ from pacodi_jax.train import (
     display,
     estimate,
     fit,
-    from_config,
+    host_loop,
     log,
     optimiser,
     pace,
+    refusals,
     signals,
 )
 from tests.train import double
@@ -263,25 +265,25 @@ def config(width=8):
 def test_settings_that_make_another_run_are_refused_by_name(tmp_path):
     path = tmp_path / "config.json"
     (tmp_path / "checkpoints/20").mkdir(parents=True)
-    from_config.refuse_other_settings(tmp_path, config())
+    refusals.refuse_other_settings(tmp_path, config())
     path.write_text(config().to_json())
-    from_config.refuse_other_settings(tmp_path, config().changed({"train.steps": 50}))
+    refusals.refuse_other_settings(tmp_path, config().changed({"train.steps": 50}))
     with pytest.raises(PacodiError, match=r"model\.width=16, but .* begun with 8"):
-        from_config.refuse_other_settings(tmp_path, config(width=16))
+        refusals.refuse_other_settings(tmp_path, config(width=16))
     path.write_text("{")
     with pytest.raises(PacodiError, match="cannot be read"):
-        from_config.refuse_other_settings(tmp_path, config())
+        refusals.refuse_other_settings(tmp_path, config())
 
 
 @pytest.mark.parametrize("kept", ["checkpoints/20.damaged/state", "model.pacodi"])
 def test_only_a_run_that_kept_nothing_begins_anew_with_other_settings(tmp_path, kept):
     (tmp_path / "checkpoints/20.orbax-checkpoint-tmp").mkdir(parents=True)
     (tmp_path / "config.json").write_text(config().to_json())
-    from_config.refuse_other_settings(tmp_path, config(width=16))
+    refusals.refuse_other_settings(tmp_path, config(width=16))
     (tmp_path / kept).parent.mkdir(exist_ok=True)
     (tmp_path / kept).touch()
     with pytest.raises(PacodiError, match="width=16"):
-        from_config.refuse_other_settings(tmp_path, config(width=16))
+        refusals.refuse_other_settings(tmp_path, config(width=16))
 
 
 def test_batch_that_does_not_divide_is_refused_by_its_setting(monkeypatch):
@@ -291,6 +293,26 @@ def test_batch_that_does_not_divide_is_refused_by_its_setting(monkeypatch):
         fit.refuse_uneven_batch(30)
     with pytest.raises(PacodiError, match=r"^train\.batch=3 .* 4 devices; use 4\."):
         fit.refuse_uneven_batch(3)
+
+
+@pytest.mark.parametrize(("skipped", "refused"), [(10, False), (11, True), (20, True)])
+def test_a_run_that_hardly_took_a_step_is_no_trained_model(skipped, refused):
+    run = host_loop.Run(20, types.SimpleNamespace(skipped=np.int32(skipped)), 0, None)
+    if not refused:
+        refusals.refuse_skipped(run)
+        return
+    with pytest.raises(PacodiError, match=rf"^{skipped} of 20 steps were skipped.* none was writ"):
+        refusals.refuse_skipped(run)
+    refusals.refuse_skipped(run._replace(signal="SIGTERM"))  # it goes on some day
+
+
+def test_a_run_that_diverged_is_no_trained_model(tmp_path):
+    generator, data, indices = double.make(30, optimizer=optax.adam(1e8))
+    wild = settings(steps=30, chunk=5, log_every=5)
+    with pytest.raises(PacodiError, match=r"^training diverged: the loss is \S+e\+\d"):
+        fit.fit(generator, data, indices, wild, seed=0, workdir=tmp_path)
+    calm = settings(steps=30, chunk=5, log_every=5)
+    fit.fit(*double.make(30), calm, seed=0)
 
 
 def test_global_norm_over_all_arrays_is_clipped():

@@ -12,6 +12,8 @@ from pacodi_jax.models.t2s_networks import Block, Decoder, Encoder, Flow, Residu
 from pacodi_jax.settings import Config
 from tests.models import rivals
 
+FAST = {"train.steps": 200, "train.batch": 8, "train.learning_rate": 3e-3}
+
 
 def _made(module, *inputs):
     """Shapes of the parameters and of the result."""
@@ -104,7 +106,7 @@ def test_what_it_does_not_read_is_refused_by_name():
 
 def test_it_learns():
     found = rivals.learn(
-        "t2s", rivals.waves(1), **{"train.steps": 300, "train.learning_rate": 3e-3}
+        "t2s", rivals.waves(1), **FAST
     )
     assert found.after < 0.7 * found.before
     assert found.distance < 0.8 * found.surrogate

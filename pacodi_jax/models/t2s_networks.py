@@ -3,6 +3,8 @@
 Arrays carry features last: a latent is ``(30, 64)``, 30 positions of 64 numbers.
 """
 
+from typing import Any
+
 import flax.linen as nn
 import jax.numpy as jnp
 import numpy as np
@@ -71,7 +73,7 @@ class Decoder(nn.Module):
         return _doubling(1, "third")(x)
 
 
-def _conv(features: int, taps: int, strides: int = 1, **options: object) -> nn.Conv:
+def _conv(features: int, taps: int, strides: int = 1, **options: Any) -> nn.Conv:
     pad = (taps - 1) // 2
     return nn.Conv(features, (taps,), strides, ((pad, pad),), kernel_init=_TORCH, **options)
 
@@ -92,10 +94,10 @@ class Block(nn.Module):
         modulation = nn.Dense(6 * width, kernel_init=zeros, name="modulation")(nn.silu(code))
         shift, scale, gate, shift_2, scale_2, gate_2 = jnp.split(modulation, 6, axis=-1)
         mixed = _dense(3 * width, "qkv")(modulate(tokens, shift, scale))
-        parts = (
+        query, key, value = (
             rearrange(x, "b n (h d) -> b h n d", h=self.heads) for x in jnp.split(mixed, 3, axis=-1)
         )
-        seen = rearrange(attend(*parts), "b h n d -> b n (h d)")
+        seen = rearrange(attend(query, key, value), "b h n d -> b n (h d)")
         tokens = tokens + gate[:, None] * _dense(width, "out")(seen)
         hidden = nn.gelu(_dense(2 * width, "hidden")(modulate(tokens, shift_2, scale_2)))
         return tokens + gate_2[:, None] * _dense(width, "mlp")(hidden)

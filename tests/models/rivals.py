@@ -14,6 +14,8 @@ from pacodi_jax.settings import Config
 from pacodi_jax.train import from_config, optimiser
 
 LENGTH = 8
+#: Windows drawn; T2S pays for each as for a much longer one.
+DRAWN = 128
 
 
 def waves(channels: int = 2, rows: int = 600) -> pd.DataFrame:
@@ -49,7 +51,7 @@ def learn(name: str, table: pd.DataFrame, **changes: Any) -> Learned:
     generator = parts.build_generator(config, model.shape, model.arrays, optimiser.build)
     score = from_config.validator(generator, outcome.dataset.validation, 32)
     first = jax.jit(generator.init)(jax.random.key(config.seed), Batch(real[:2], np.arange(2)))
-    drawn = generator.sample(jax.random.key(1), model.weights, len(real))
+    drawn = generator.sample(jax.random.key(1), model.weights, DRAWN)
     destroyed = shuffled(real, seed=0)
     distances = [sliced_wasserstein(real, made, seed=0) for made in (drawn, destroyed)]
     return Learned(score(first), score(outcome.run.state), *distances)

@@ -4,6 +4,7 @@ import json
 
 import jax
 import numpy as np
+import pandas as pd
 import pytest
 
 from pacodi_jax import models
@@ -41,9 +42,10 @@ def _config(name: str, **changes) -> Config:
 
 
 @pytest.fixture(scope="module")
-def table() -> np.ndarray:
+def table() -> pd.DataFrame:
     rng = np.random.default_rng(0)
-    return np.cumsum(rng.normal(size=(400, 2)), axis=0) + 50
+    values = np.cumsum(rng.normal(size=(400, 2)), axis=0) + 50
+    return pd.DataFrame(values, columns=["c0", "c1"])
 
 
 def _leaves(tree) -> dict[str, np.ndarray]:

@@ -1,4 +1,4 @@
-"""T2S: its sizes, its latent, its blocks, its flow, and that it learns."""
+"""T2S: its sizes, its latent, its blocks, its flow, and that its losses fall."""
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +11,8 @@ from pacodi_jax.models import t2s
 from pacodi_jax.models.t2s_networks import Block, Decoder, Encoder, Flow, Residuals, resampled
 from pacodi_jax.settings import Config
 from tests.models import rivals
+
+FAST = {"train.steps": 200, "train.batch": 8, "train.learning_rate": 3e-3}
 
 
 def _made(module, *inputs):
@@ -102,9 +104,7 @@ def test_what_it_does_not_read_is_refused_by_name():
         Config.default("t2s").changed({"model.heads": 3})
 
 
-def test_it_learns():
-    found = rivals.learn(
-        "t2s", rivals.waves(1), **{"train.steps": 300, "train.learning_rate": 3e-3}
-    )
-    assert found.after < 0.7 * found.before
-    assert found.distance < 0.8 * found.surrogate
+def test_both_losses_fall():
+    """Too short a run for good samples; the sum of both losses on unseen windows falls."""
+    found = rivals.learn("t2s", rivals.waves(1), **FAST)
+    assert found.after < 0.5 * found.before

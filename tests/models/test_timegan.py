@@ -283,7 +283,7 @@ def test_it_cannot_be_conditioned_and_stages_have_lengths():
 
 def test_it_learns():
     found = rivals.learn(
-        "timegan", rivals.waves(), **{"train.steps": 1200, "train.learning_rate": 3e-3}
+        "timegan", rivals.waves(), **{"train.steps": 1500, "train.learning_rate": 5e-3}
     )
     assert found.after < 0.5 * found.before
-    assert found.distance < 0.8 * found.surrogate
+    assert found.distance < 0.9 * found.surrogate

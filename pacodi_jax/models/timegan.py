@@ -122,7 +122,7 @@ class TimeGAN(PerWindow):
         key = jax.random.fold_in(jax.random.wrap_key_data(state.key), state.step)
         real, noise = self._turned(batch.windows), self._noise(key, batch, TURNS + 1)
         phase = phased.phase_at(state, self.steps)
-        stages = [
+        stages: list[Callable[..., Any]] = [
             partial(self._one, "embedding"),
             partial(self._one, "supervision"),
             self._game,

@@ -131,9 +131,10 @@ class TimeVAE(PerWindow):
         assert self.optimiser is not None, "built without training"
         key = jax.random.fold_in(jax.random.wrap_key_data(state.key), state.step)
         shares = self.training.batch / len(batch.windows)  # a sum over all devices is wanted
+        dropout = self.training.condition_dropout
 
         def total(params: Any) -> Array:
-            return shares * self.loss(params, key, batch, self.training.condition_dropout)
+            return shares * self.loss(params, key, batch, dropout)
 
         loss, gradients = jax.value_and_grad(total)(state.params)
         gradients = jax.tree.map(lambda g: _KERAS * g, gradients)
@@ -160,7 +161,8 @@ class TimeVAE(PerWindow):
         drop = drop if batch.oversampled is None else drop & ~batch.oversampled
         x = self.scale.to_unit(batch.windows)
         condition = self._standard(batch.condition)
-        made, mean, log_variance = self.network.apply({"params": params}, x, noise, condition, drop)
+        out: Any = self.network.apply({"params": params}, x, noise, condition, drop)
+        made, mean, log_variance = out
         error = x - made
         squares = jnp.sum(error**2) + jnp.sum(jnp.mean(error, axis=-1) ** 2)
         divergence = -0.5 * jnp.sum(1 + log_variance - mean**2 - jnp.exp(log_variance))
@@ -181,8 +183,9 @@ class TimeVAE(PerWindow):
     ) -> Array:
         """Decodes z ~ N(0, I); see :class:`~pacodi_jax.models.per_window.PerWindow`."""
         z = jax.random.normal(key, (1, self.network.encoder.latent))
-        row = None if condition is None else self._standard(condition)[None]
-        made = self.network.apply({"params": weights}, z, row, method="decode")
+        told = self._standard(condition)
+        row = None if told is None else told[None]
+        made: Any = self.network.apply({"params": weights}, z, row, method="decode")
         return self.scale.from_unit(made[0])
 
     def facts(self, **how: Any) -> Facts:

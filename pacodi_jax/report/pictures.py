@@ -28,7 +28,8 @@ def _any_language() -> Iterator[None]:
         yield
 
 
-def _save(figure: Figure, path: Path) -> Path:
+def save(figure: Figure, path: Path) -> Path:
+    """Writes a figure as PNG, whole or not at all."""
     FigureCanvasAgg(figure)
     with _any_language():
         return files.write(path, lambda place: figure.savefig(place, format="png", dpi=130))
@@ -85,7 +86,7 @@ def windows(
         side.set_xlabel(f"step{rest}")
     if title:
         _set_title(figure, title)
-    return _save(figure, path)
+    return save(figure, path)
 
 
 def _metrics(path: Path) -> Iterator[dict[str, Any]]:
@@ -122,4 +123,4 @@ def loss_curve(metrics: Path, path: Path) -> Path:
     axes.spines[["top", "right"]].set_visible(False)
     if axes.lines:
         axes.legend(frameon=False)
-    return _save(figure, path)
+    return save(figure, path)

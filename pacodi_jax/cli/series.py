@@ -1,0 +1,161 @@
+"""What ``pacodi simulate``, ``impute`` and ``forecast`` share: options, tables and pictures."""
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pacodi_jax.cli.options import Parser, add_settings, folder_of
+from pacodi_jax.errors import PacodiError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pacodi_jax.run.trained import Trained
+    from pacodi_jax.series.answers import Answer
+
+
+def options(prog: str, text: str, example: str, *, table: str = "") -> Parser:
+    """The parser of a command, with the options that all three have.
+
+    Args:
+      prog: as it is called.
+      text: what it does.
+      example: of a call.
+      table: what the table is that it reads; empty if it reads none.
+    """
+    parser = Parser(prog, text, example)
+    parser.add_argument("run", type=Path, help="folder of a run, or a .pacodi file")
+    if table:
+        parser.add_argument("table", help=f"{table}: a file, or a catalogue name")
+    parser.add_argument("--seed", type=int, help="of the draws (the run's)")
+    parser.add_argument("--overlap", type=int, help="steps that windows share (half a window)")
+    parser.add_argument("--out", help="folder to write into (beside the run)")
+    add_settings(parser)
+    return parser
+
+
+def quantiles_of(text: str | None) -> tuple[float, ...] | None:
+    """Reads numbers between commas.
+
+    Raises:
+      PacodiError: for what is no number.
+    """
+    if text is None:
+        return None
+    try:
+        return tuple(float(part) for part in text.split(",") if part.strip())
+    except ValueError:
+        raise PacodiError(f"--quantiles={text!r}; write numbers such as 0.1,0.5,0.9.") from None
+
+
+def run(
+    given: argparse.Namespace,
+    what: str,
+    ask: "Callable[[Trained, dict[str, Any]], Answer]",
+    draw: "Callable[[Trained, Answer, Path], Path | None]",
+) -> None:
+    """Loads the model, asks it, and writes ``WHAT/WHAT.csv`` (or the like) and a picture.
+
+    Args:
+      given: the options.
+      what: the folder and the files are called so.
+      ask: makes the request; its second argument holds what all three have in common.
+      draw: makes the picture in a folder.
+    """
+    from pacodi_jax.cli import work
+    from pacodi_jax.cli.memory import reuse_memory
+    from pacodi_jax.cli.sample import how_of
+    from pacodi_jax.report.progress import progress_bar
+    from pacodi_jax.run import folder
+    from pacodi_jax.run.ownership import owned
+
+    work.cache_programs()
+    reuse_memory()
+    trained = folder.load(given.run)
+    place = folder_of(Path(given.out)) if given.out else beside(given.run) / what
+    request = {"seed": given.seed, "overlap": given.overlap, **how_of(trained, given.set)}
+    with progress_bar(what, "window") as show:
+        request["progress"] = lambda n, of: show(n, of, "")
+        answer = ask(trained, request)
+    with owned(place):
+        written = [_write(trained, answer, place / what), draw(trained, answer, place)]
+    print("\n".join(str(path) for path in written if path is not None))
+
+
+def beside(run: Path) -> Path:
+    """The folder of a run, or the one that holds a model file."""
+    run = run.expanduser()
+    return run if run.is_dir() else run.parent
+
+
+def _write(trained: "Trained", answer: "Answer", path: Path) -> Path:
+    """The table in the source's kind of file; arrays as ``.npy``."""
+    from pacodi_jax.data import files, writing
+
+    if answer.table is None:
+        return writing.write_array(answer.array, path.with_suffix(".npy"))
+    kind = trained.recipe.kind if trained.recipe.kind in files.TABLES else ".csv"
+    return writing.write_table(answer.table, path.with_name(path.name + kind))
+
+
+def show_fan(
+    answer: "Answer", channels: Sequence[str], path: Path, *, before: int, after: int, title: str
+) -> Path:
+    """The fan of the first series.
+
+    Args:
+      answer: draws of the blank cells of a table, or of the steps after it.
+      channels: the user's.
+      path: of the picture.
+      before: rows of the table that are shown.
+      after: rows after it that were drawn.
+      title: of the picture.
+    """
+    import numpy as np
+
+    from pacodi_jax.report import series_pictures
+
+    assert answer.history is not None
+    known, draws = answer.history, answer.values[0]
+    rows = known.series[0]
+    steps = rows.stop - rows.start
+    first = 0 if not after else max(steps - before, 0)
+    seen = known.table.values[rows][first:]
+    stamps = known.stamps(0, first, len(seen) + after)
+    if after:
+        seen = np.concatenate([seen, np.full((after, seen.shape[1]), np.nan)])
+        past = np.full((len(draws), len(seen) - after, seen.shape[1]), np.nan)
+        draws = np.concatenate([past, draws], axis=1)
+    else:
+        middle = _busiest(np.isnan(seen).any(axis=1), before)
+        part = slice(middle, middle + before)
+        seen, draws = seen[part], draws[:, part]
+        stamps = None if stamps is None else stamps[part]
+    return series_pictures.fan(seen, draws, channels, path, stamps=stamps, title=title)
+
+
+def _busiest(blank: Any, width: int) -> int:
+    """Where the stretch of ``width`` rows with the most blank ones begins, centred on these."""
+    import numpy as np
+
+    if len(blank) <= width:
+        return 0
+    counts = np.convolve(blank, np.ones(width, int), "valid")
+    best = np.flatnonzero(counts == counts.max())
+    return int(best[len(best) // 2])
+
+
+def real_series(trained: "Trained", steps: int) -> "tuple[Any, pd.Index | None] | None":
+    """The first steps of the first training series, if the data are at hand."""
+    import numpy as np
+
+    from pacodi_jax.run import parts
+
+    try:
+        train = parts.load_windows(trained.config).train
+    except PacodiError:
+        return None
+    end = min(int(train.table.bounds[1]), steps)
+    values = trained.recipe.deliver(train.series[None, :end])[0]
+    return values, train.table.stamps(np.arange(end))

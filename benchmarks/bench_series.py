@@ -1,0 +1,174 @@
+"""Whole series: seams, deviation, autocorrelation, mean day and week, drift, and time.
+
+    python benchmarks/bench_series.py RUN [--series 20] [--steps 8760] [--long 100000]
+
+RUN is a trained run of an hourly table. Its series begin at the first stamp of the data, and are
+compared with the training part, channel by channel, in the user's units. Written to
+``docs/results/series/RUN.json``.
+"""
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pacodi_jax import files
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.report import series_pictures
+from pacodi_jax.report.progress import progress_bar
+from pacodi_jax.run import folder, parts
+from pacodi_jax.run.trained import Trained
+from pacodi_jax.series.fill import check_overlap
+from pacodi_jax.series.simulate import Simulated, simulate
+
+OUT = Path(__file__).resolve().parent.parent / "docs" / "results" / "series"
+LAGS = (1, 24, 168)
+
+
+def autocorrelation(series: np.ndarray, lag: int) -> np.ndarray:
+    """Of ``(N, T, C)`` series at a lag, around the mean of all: ``(C,)``."""
+    centred = series - series.mean(axis=(0, 1))
+    both = (centred[:, lag:] * centred[:, :-lag]).mean(axis=(0, 1))
+    return both / (centred**2).mean(axis=(0, 1))
+
+
+def seams(series: np.ndarray, new: int, first: int) -> float:
+    """The mean jump where windows meet over that elsewhere, the mean over channels.
+
+    Args:
+      series: ``(N, T, C)``.
+      new: steps that a window adds.
+      first: steps of the first window.
+    """
+    jumps = np.abs(np.diff(series, axis=1)).mean(axis=0)
+    places = np.arange(first - 1, len(jumps), new)
+    inside = np.ones(len(jumps), bool)
+    inside[places] = False
+    return float((jumps[places].mean(axis=0) / jumps[inside].mean(axis=0)).mean())
+
+
+def profile(series: np.ndarray, stamps: pd.DatetimeIndex, period: str) -> np.ndarray:
+    """The mean over all hours of the day, or of the week: ``(24, C)`` or ``(168, C)``."""
+    hour = np.asarray(stamps.hour)
+    slot = hour if period == "day" else 24 * np.asarray(stamps.day_of_week) + hour
+    slots = range(24 if period == "day" else 168)
+    return np.stack([series[:, slot == s].mean(axis=(0, 1)) for s in slots])
+
+
+def alike(first: np.ndarray, second: np.ndarray) -> list[float]:
+    """The correlation of two profiles ``(P, C)``, per channel."""
+    pairs = zip(first.T, second.T, strict=True)
+    return [float(np.corrcoef(a, b)[0, 1]) for a, b in pairs]
+
+
+def compare(trained: Trained, found: Simulated, real: np.ndarray, stamps: pd.Index) -> dict:
+    """All figures of synthetic series ``(N, T, C)`` beside a real one ``(1, T', C)``."""
+    made, length = found.values, trained.config.data.length
+    tenth = made.shape[1] // 10
+    assert found.stamps is not None
+    days = {
+        period: alike(
+            profile(made, pd.DatetimeIndex(found.stamps), period),
+            profile(real, pd.DatetimeIndex(stamps), period),
+        )
+        for period in ("day", "week")
+    }
+    real_deviation = real.std(axis=(0, 1))
+    return {
+        "seams": seams(made, length - check_overlap(None, length), length),
+        "deviation": (made.std(axis=(0, 1)) / real_deviation).tolist(),
+        "autocorrelation": {
+            str(lag): {
+                "synthetic": autocorrelation(made, lag).tolist(),
+                "train": autocorrelation(real, lag).tolist(),
+            }
+            for lag in LAGS
+        },
+        "profiles": days,
+        "ends": {
+            "mean": ((made[:, -tenth:] - made[:, :tenth]).mean((0, 1)) / real_deviation).tolist(),
+            "deviation": (made[:, -tenth:].std((0, 1)) / made[:, :tenth].std((0, 1))).tolist(),
+        },
+    }
+
+
+def timed(trained: Trained, steps: int, count: int) -> tuple[Simulated, float]:
+    """Series, and the seconds that they took once the program was compiled."""
+    simulate(trained, 3 * trained.config.data.length, count=count)
+    begin = time.perf_counter()
+    with progress_bar("simulating", "window") as show:
+        found = simulate(trained, steps, count=count, progress=lambda n, of: show(n, of, ""))
+    return found, time.perf_counter() - begin
+
+
+def measure(run: Path, count: int, steps: int, long: int) -> dict[str, Any]:
+    """Everything that is measured of a run; writes a picture beside it."""
+    trained = folder.load(run)
+    train = parts.load_windows(trained.config).train
+    rows = np.arange(int(train.starts.max()) + train.length)
+    real = trained.recipe.deliver(train.series[None, rows])
+    stamps = train.table.stamps(rows)
+    if stamps is None or not isinstance(stamps, pd.DatetimeIndex):
+        raise PacodiError(f"{run} was trained on a table without dates; hours are compared here.")
+    one, alone = timed(trained, steps, 1)
+    several, seconds = timed(trained, steps, count)
+    series_pictures.series(
+        one.values[0],
+        trained.recipe.channels,
+        run / "series.png",
+        stamps=one.stamps,
+        real=real[0, :steps],
+        real_stamps=stamps[:steps],
+    )
+    found = {
+        "run": run.name,
+        "channels": list(trained.recipe.channels),
+        "length": trained.config.data.length,
+        "training_steps": trained.config.train.steps,
+        "calendar": trained.config.data.calendar,
+        "series": count,
+        "steps": steps,
+        "seconds": {"1": round(alone, 1), str(count): round(seconds, 1)},
+        **compare(trained, several, real, stamps),
+    }
+    if long:
+        far, took = timed(trained, long, 1)
+        tail = far.values[:, -long // 10 :]
+        found["long"] = {
+            "steps": long,
+            "seconds": round(took, 1),
+            "deviation_of_last_tenth": (tail.std((0, 1)) / real.std((0, 1))).tolist(),
+            "largest": float(np.abs(far.values / np.abs(real).max((0, 1))).max()),
+        }
+    return found
+
+
+def main() -> int:
+    """Runs the benchmark; returns an exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("run", type=Path)
+    parser.add_argument("--series", type=int, default=20)
+    parser.add_argument("--steps", type=int, default=8760)
+    parser.add_argument("--long", type=int, default=100_000, help="steps of one series; 0 for none")
+    given = parser.parse_args()
+    if given.series < 2 or given.steps < 2000 or given.long < 0:
+        print("error: at least 2 series of 2000 steps, so that weeks are seen", file=sys.stderr)
+        return 2
+    try:
+        found = measure(given.run, given.series, given.steps, given.long)
+    except PacodiError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    OUT.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    print(text, files.write_text(OUT / f"{given.run.name}.json", text))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

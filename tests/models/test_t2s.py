@@ -7,8 +7,8 @@ import pytest
 
 from pacodi_jax import models
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.models import t2s
-from pacodi_jax.models.t2s_networks import Block, Decoder, Encoder, Flow, Residuals, resampled
+from pacodi_jax.models.t2s import generator as t2s
+from pacodi_jax.models.t2s.networks import Block, Decoder, Encoder, Flow, Residuals, resampled
 from pacodi_jax.settings import Config
 from tests.models import rivals
 

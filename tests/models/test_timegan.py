@@ -10,9 +10,10 @@ import pytest
 
 from pacodi_jax import models, parallel
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.models import phased, timegan
-from pacodi_jax.models.timegan_losses import Losses
-from pacodi_jax.models.timegan_networks import Layer, Recurrent, five
+from pacodi_jax.models import phased
+from pacodi_jax.models.timegan import generator as timegan
+from pacodi_jax.models.timegan.losses import Losses
+from pacodi_jax.models.timegan.networks import Layer, Recurrent, five
 from pacodi_jax.settings import Config
 from tests.models import rivals
 

@@ -11,9 +11,10 @@ import pytest
 
 from pacodi_jax import models, parallel
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.models import min_max, timevae
+from pacodi_jax.models import min_max
 from pacodi_jax.models.min_max import MinMax
-from pacodi_jax.models.timevae_networks import Autoencoder, Decoder, Double, Encoder, Halve
+from pacodi_jax.models.timevae import generator as timevae
+from pacodi_jax.models.timevae.networks import Autoencoder, Decoder, Double, Encoder, Halve
 from pacodi_jax.settings import Config
 from pacodi_jax.train.from_config import train
 from tests.models import rivals

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from pacodi_jax import parallel
 from pacodi_jax.models.phased import Named
-from pacodi_jax.models.timegan_networks import Recurrent
+from pacodi_jax.models.timegan.networks import Recurrent
 from pacodi_jax.types import Array
 
 

@@ -1,27 +1,4 @@
-"""TimeVAE: a variational autoencoder whose decoder is a sum of parts (Desai et al., 2021).
-
-arXiv 2111.08095.
-
-Loss, summed over batch, time and channels, with the weight w = 3:
-
-  w (Σ (x − x̂)² + Σ_{b,t} (mean_c x − mean_c x̂)²) − ½ Σ (1 + log σ² − μ² − σ²).
-
-What the authors' code (version 9914576) does that the paper does not say, and is the default here:
-
-- The second term of the bracket, over means of channels, and the weight 3.
-- The level block is always on; trend (``model.trend_poly``) and seasons (``model.seasons``) are
-  off, which the paper calls the base model. Seasons begin with each window, whatever its stamp.
-- Minimum and maximum are taken per position in the window and channel.
-- ReLU stands behind the decoder's last transposed convolution too.
-- Adam's ε is Keras's 10⁻⁷; no average of the parameters, no clipping, batches of 16.
-- Early stopping and the halving of the rate watch a quantity that is never logged, so neither
-  acts: training has a fixed length at a fixed rate, as here. The release takes 1000 epochs, which
-  are 1000·N/16 steps; ``train.steps`` says how many are taken here. The halving that was meant is
-  ``train.decay=plateau`` with ``train.plateau_patience``, in steps. Early stopping is not offered.
-
-The conditional model is ours: the condition, standardised, is projected to 32 numbers, which join
-the encoder's features and z. The null condition is 32 zeros.
-"""
+"""TimeVAE behind the Generator protocol."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -39,7 +16,7 @@ from pacodi_jax.models.min_max import MinMax
 from pacodi_jax.models.per_window import PerWindow
 from pacodi_jax.models.protocol import Arrays, Drawing, Facts, Family, Shape, Training
 from pacodi_jax.models.state import Batch, TrainState, advance
-from pacodi_jax.models.timevae_networks import Autoencoder, Decoder, Encoder
+from pacodi_jax.models.timevae.networks import Autoencoder, Decoder, Encoder
 from pacodi_jax.types import Array, Key
 
 #: Adam on a tenth of the gradient with ε = 10⁻⁸ is Adam on all of it with Keras's ε = 10⁻⁷.
@@ -145,7 +122,7 @@ class TimeVAE(PerWindow):
         return self.loss(state.ema, key, batch, 0.0)
 
     def loss(self, params: Any, key: Key, batch: Batch, dropout: float) -> Array:
-        """The loss of a batch, as at the head of this file.
+        """The loss of a batch, as this package states it.
 
         Args:
           params: of the network.

@@ -1,6 +1,7 @@
 """The library's front door: one estimator that learns from a table and draws new ones."""
 
 import contextlib
+import inspect
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -124,9 +125,19 @@ class PaCoDi(SeriesMethods):
     def _config(self, data: Mapping[str, Any]) -> Config:
         """The settings, with those that the data bring where the estimator leaves them open."""
         base = Config.default(self.model, self.size)
-        given = {full: getattr(self, name) for name, full in _SHORT.items()}
-        given = {name: value for name, value in given.items() if value not in ("", ())}
-        return base.changed({**data, **given, **(self.settings or {})})
+        settings, defaults = self.settings or {}, inspect.signature(type(self)).parameters
+        given = {}
+        for name, full in _SHORT.items():
+            value = getattr(self, name)
+            if value == defaults[name].default:
+                continue
+            if settings.get(full, value) != value:
+                raise PacodiError(
+                    f"{name}={value!r} and settings={{{full!r}: {settings[full]!r}}} disagree; "
+                    "give one of them."
+                )
+            given[full] = value
+        return base.changed({**data, **given, **settings})
 
     def fit(
         self,

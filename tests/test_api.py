@@ -308,3 +308,10 @@ assert set(pacodi_jax.__all__) <= set(dir(pacodi_jax))
 
 def test_importing_is_light_and_everything_is_exported():
     subprocess.run([sys.executable, "-c", LIGHT], check=True)
+
+
+def test_an_argument_and_a_setting_that_disagree_are_refused():
+    with pytest.raises(PacodiError, match="length=12 and settings=.'data.length': 30. disagree"):
+        _ = pj.PaCoDi(length=12, settings={"data.length": 30}).config
+    assert pj.PaCoDi(length=12, settings={"data.length": 12}).config.data.length == 12
+    assert pj.PaCoDi(settings={"data.length": 30}).config.data.length == 30

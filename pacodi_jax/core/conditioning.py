@@ -69,7 +69,7 @@ class Observed(NamedTuple):
     noise: Array | np.ndarray
 
 
-class Posterior(NamedTuple):
+class Spread(NamedTuple):
     """Σ_t = F Fᵀ + diag(E), with F ``(R·C, r)`` and E ``(R·C,)``."""
 
     factor: Array
@@ -122,7 +122,7 @@ def fit(rows: np.ndarray, most: int = MOST, leading: int = LEADING) -> Covarianc
     return Covariance(*(jnp.asarray(part, jnp.result_type(float)) for part in parts))
 
 
-def posterior(covariance: Covariance, alpha: Array, sigma: Array) -> Posterior:
+def spread(covariance: Covariance, alpha: Array, sigma: Array) -> Spread:
     """Σ_t at signal level α and noise level σ.
 
     With S = UΛUᵀ + D and c = α²/σ², two applications of Woodbury's identity give ::
@@ -135,27 +135,27 @@ def posterior(covariance: Covariance, alpha: Array, sigma: Array) -> Posterior:
     c = (alpha / sigma) ** 2
     rows = jnp.tile(rest, basis.shape[0] // rest.shape[0])
     if basis.shape[0] == basis.shape[1]:  # all eigenpairs are kept: D = 0
-        return Posterior(basis * jnp.sqrt(values / (1 + c * values)), rows)
+        return Spread(basis * jnp.sqrt(values / (1 + c * values)), rows)
     scaled = basis * jnp.sqrt(values)
     weighted = scaled / (1 + c * rows)[:, None]
     inner = jnp.eye(len(values)) + c * jnp.matmul(weighted.T, scaled, precision="highest")
     # inner = R Rᵀ, so that weighted R⁻ᵀ is the factor of weighted inner⁻¹ weightedᵀ.
     lower = jnp.linalg.cholesky(inner)
-    return Posterior(solve_triangular(lower, weighted.T, lower=True).T, rows / (1 + c * rows))
+    return Spread(solve_triangular(lower, weighted.T, lower=True).T, rows / (1 + c * rows))
 
 
-def weights(posterior: Posterior, observed: Observed) -> Array:
+def weights(spread: Spread, observed: Observed) -> Array:
     """1/ρ of every cell, flat ``(L·C,)``; 0 where nothing was observed.
 
     ρ holds the noise of the observations, and never falls below a fraction of the mean of Σ_t's
     spectrum, so that single precision is enough.
     """
-    total = jnp.sum(posterior.factor**2) + jnp.sum(posterior.rest)
+    total = jnp.sum(spread.factor**2) + jnp.sum(spread.rest)
     variance = observed.noise**2 + SOFTNESS * total / observed.mask.size
     return jnp.where(observed.mask, 1 / variance, 0).ravel()
 
 
-def solve(posterior: Posterior, weight: Array, residual: Array) -> tuple[Array, Array]:
+def solve(spread: Spread, weight: Array, residual: Array) -> tuple[Array, Array]:
     """(z, v) such that Σ Mᵀ(MΣMᵀ + ρI)⁻¹ r = F z + E·v, for a residual r.
 
     With w = 1/(E + ρ) where a cell was observed and 0 elsewhere, one solve of the size of F's rank
@@ -164,15 +164,15 @@ def solve(posterior: Posterior, weight: Array, residual: Array) -> tuple[Array, 
         z = (I + Fᵀ diag(w) F)⁻¹ Fᵀ (w·r),    v = w·(r − F z).
 
     Args:
-      posterior: Σ_t of the cells that can be observed.
+      spread: Σ_t of the cells that can be observed.
       weight: 1/ρ per cell, from :func:`weights`.
       residual: y − M x̂, 0 where nothing was observed, ``(L·C,)`` or several of them ``(L·C, n)``.
     """
-    factor, rest = posterior
+    factor, rest = spread
     w = (weight / (1 + weight * rest)).reshape(-1, *[1] * (residual.ndim - 1))
-    spread = factor.T * w.reshape(-1)
-    inner = jnp.eye(factor.shape[1]) + jnp.matmul(spread, factor, precision="highest")
-    right = jnp.matmul(spread, residual, precision="highest")
+    weighted = factor.T * w.reshape(-1)
+    inner = jnp.eye(factor.shape[1]) + jnp.matmul(weighted, factor, precision="highest")
+    right = jnp.matmul(weighted, residual, precision="highest")
     z = cho_solve(cho_factor(inner, lower=True), right)
     return z, w * (residual - jnp.matmul(factor, z, precision="highest"))
 
@@ -205,7 +205,7 @@ def gains(
     columns = jnp.diag(mask.ravel().astype(covariance.basis.dtype))
 
     def matrix(t: Array) -> Array:
-        found = posterior(covariance, schedule.alpha(t), schedule.sigma(t))
+        found = spread(covariance, schedule.alpha(t), schedule.sigma(t))
         z, left = solve(found, weights(found, observed), columns)
         return jnp.matmul(found.factor, z, precision="highest") + found.rest[:, None] * left
 
@@ -246,7 +246,7 @@ def gauss_newton(
         return coding.decode(from_rows(rows, coding))
 
     def correct(rows: Array, t: Array) -> Array:
-        found = posterior(covariance, schedule.alpha(t), schedule.sigma(t))
+        found = spread(covariance, schedule.alpha(t), schedule.sigma(t))
         probe = jnp.zeros_like(rows).at[:length].set(wave)
 
         def improve(_: int, delta: Array) -> Array:
@@ -254,7 +254,7 @@ def gauss_newton(
             columns = jax.vmap(lambda column: push(column.reshape(rows.shape)).ravel(), 1, 1)
             scale = jnp.tile(push(probe)[0] / wave[0], length)
             rest = found.rest[: window.size]
-            seen = Posterior(columns(found.factor), rest * scale**2)
+            seen = Spread(columns(found.factor), rest * scale**2)
             residual = jnp.where(observed.mask, observed.values - window + push(delta), 0)
             z, left = solve(seen, weights(seen, observed), residual.ravel())
             moved = jnp.matmul(found.factor, z, precision="highest")

@@ -38,14 +38,14 @@ def sample_key(seed: int | Array) -> Key:
     return jax.random.fold_in(jax.random.key(seed), SAMPLE_STREAM)
 
 
-def check_count(count: Any) -> int:
-    """Returns a number of windows.
+def check_count(count: Any, name: str = "count") -> int:
+    """Returns a number of windows, or of what else is counted by that name.
 
     Raises:
       PacodiError: for anything but a whole number from 1 up.
     """
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-        raise PacodiError(f"count={count!r}; accepted: 1, 2, 3, …")
+        raise PacodiError(f"{name}={count!r}; accepted: 1, 2, 3, …")
     return int(count)
 
 

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.run.trained import Trained
+from pacodi_jax.run.trained import Trained, check_count
 from pacodi_jax.series import filled, history, tables
 from pacodi_jax.series.complete import complete
 from pacodi_jax.series.history import History
-from pacodi_jax.series.simulate import check_number, simulate
+from pacodi_jax.series.simulate import simulate
 
 
 class Answer(NamedTuple):
@@ -87,7 +87,7 @@ def predict(
       each: the draws themselves instead, numbered if there are several.
       **request: see :func:`~pacodi_jax.series.complete.complete`.
     """
-    horizon, draws = check_number("horizon", horizon), check_number("draws", draws)
+    horizon, draws = check_count(horizon, "horizon"), check_count(draws, "draws")
     wanted = tables.check_quantiles(quantiles)
     known = history.read(trained, data)
     drawn = complete(trained, known, horizon=horizon, draws=draws, **request)
@@ -119,7 +119,7 @@ def mend(
       each: the draws themselves instead, numbered.
       **request: see :func:`~pacodi_jax.series.complete.complete`.
     """
-    draws = check_number("draws", draws)
+    draws = check_count(draws, "draws")
     wanted = tables.check_quantiles(quantiles)
     known = history.read(trained, data)
     drawn = complete(trained, known, draws=draws, **request)

@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Job(NamedTuple):
+class Pane(NamedTuple):
     """One window of a canvas.
 
     Attributes:
       start: its first row.
       accept: rows ``[low, high)`` whose blank cells it fills.
-      turn: jobs of one turn do not touch one another and are drawn together.
+      turn: panes of one turn do not touch one another and are drawn together.
     """
 
     start: int
@@ -24,7 +24,9 @@ class Job(NamedTuple):
     turn: int
 
 
-def plan(known: np.ndarray, length: int, overlap: int, seen: np.ndarray | None = None) -> list[Job]:
+def plan(
+    known: np.ndarray, length: int, overlap: int, seen: np.ndarray | None = None
+) -> list[Pane]:
     """The windows that fill a canvas.
 
     Rows that are blank in every channel over more than a window's new steps are chained: windows
@@ -40,7 +42,7 @@ def plan(known: np.ndarray, length: int, overlap: int, seen: np.ndarray | None =
         default.
 
     Returns:
-      The jobs; a job's turn is higher than that of every earlier job whose window it touches.
+      The panes; a pane's turn is higher than that of every earlier pane whose window it touches.
     """
     blank = np.logical_not((known if seen is None else seen).any(axis=1))
     long = _long_runs(blank, length - overlap)
@@ -97,15 +99,15 @@ def _chain(run: tuple[int, int], total: int, length: int, overlap: int) -> Itera
         yield min(max(middle, 0), total - length), (begin, end)
 
 
-def _with_turns(spans: list[Span], total: int, length: int) -> list[Job]:
+def _with_turns(spans: list[Span], total: int, length: int) -> list[Pane]:
     latest = np.full(total, -1)
-    jobs = []
+    panes = []
     for start, accept in spans:
         rows = slice(start, start + length)
         turn = int(latest[rows].max()) + 1
         latest[rows] = turn
-        jobs.append(Job(start, accept, turn))
-    return jobs
+        panes.append(Pane(start, accept, turn))
+    return panes
 
 
 class Canvas:
@@ -126,7 +128,7 @@ class Canvas:
         self.noisy = mask & (noise > 0)
         self.noise = noise
 
-    def plan(self, length: int, overlap: int) -> list[Job]:
+    def plan(self, length: int, overlap: int) -> list[Pane]:
         """The windows that fill it; see :func:`plan`."""
         return plan(self.known, length, overlap, self.known | self.noisy)
 
@@ -136,10 +138,10 @@ class Canvas:
         noisy = self.noisy[rows]
         return self.values[:, rows], self.known[rows] | noisy, np.where(noisy, self.noise, 0)
 
-    def accept(self, job: Job, drawn: np.ndarray) -> None:
-        """Fills the job's cells from its drawn windows ``(D, L, C)``; they are known from now."""
-        low, high = job.accept
-        inside = drawn[:, low - job.start : high - job.start]
+    def accept(self, pane: Pane, drawn: np.ndarray) -> None:
+        """Fills the pane's cells from its drawn windows ``(D, L, C)``; they are known from now."""
+        low, high = pane.accept
+        inside = drawn[:, low - pane.start : high - pane.start]
         kept = self.known[low:high]
         self.values[:, low:high] = np.where(kept, self.values[:, low:high], inside)
         self.known[low:high] = True

@@ -10,7 +10,7 @@ import numpy as np
 from pacodi_jax.core.conditioning import Observed
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.run.trained import SERIES_STREAM, Trained
-from pacodi_jax.series.canvas import Canvas, Job
+from pacodi_jax.series.canvas import Canvas, Pane
 from pacodi_jax.types import Array
 
 #: ``condition(start)``: what is asked of the window at a row, ``(D, E)``, ``(1, E)`` or None.
@@ -63,11 +63,11 @@ def fill(
     """
     trained.require_observed()
     length = trained.config.data.length
-    jobs = [(task, job) for task in tasks for job in task.canvas.plan(length, overlap)]
-    total = sum(len(task.canvas.values) for task, _ in jobs)
+    panes = [(task, pane) for task in tasks for pane in task.canvas.plan(length, overlap)]
+    total = sum(len(task.canvas.values) for task, _ in panes)
     done = 0
-    for turn in range(1 + max((job.turn for _, job in jobs), default=-1)):
-        now = [(task, job) for task, job in jobs if job.turn == turn]
+    for turn in range(1 + max((pane.turn for _, pane in panes), default=-1)):
+        now = [(task, pane) for task, pane in panes if pane.turn == turn]
         count = sum(len(task.canvas.values) for task, _ in now)
         _draw(
             trained, now, seed, None if progress is None else _shifted(progress, done, total), how
@@ -81,14 +81,14 @@ def _shifted(progress: Callable[[int, int], None], done: int, total: int) -> Pro
 
 def _draw(
     trained: Trained,
-    jobs: Sequence[tuple[Task, Job]],
+    panes: Sequence[tuple[Task, Pane]],
     seed: int,
     progress: Progress,
     how: dict[str, Any],
 ) -> None:
     """Draws the windows of one turn and puts them into their canvases."""
     length = trained.config.data.length
-    windows = [task.canvas.window(job.start, length) for task, job in jobs]
+    windows = [task.canvas.window(pane.start, length) for task, pane in panes]
     draws = [len(values) for values, _, _ in windows]
     observed = Observed(
         np.concatenate([values for values, _, _ in windows]),
@@ -97,10 +97,10 @@ def _draw(
     )
     conditions = [
         np.broadcast_to(rows, (count, rows.shape[1]))
-        for (task, job), count in zip(jobs, draws, strict=True)
-        if (rows := task.condition(job.start)) is not None
+        for (task, pane), count in zip(panes, draws, strict=True)
+        if (rows := task.condition(pane.start)) is not None
     ]
-    keys = _keys(seed, [(task.number, job.start) for task, job in jobs], draws)
+    keys = _keys(seed, [(task.number, pane.start) for task, pane in panes], draws)
     drawn = trained.draw_scaled(
         keys,
         sum(draws),
@@ -109,8 +109,8 @@ def _draw(
         progress=progress,
         **how,
     )
-    for (task, job), part in zip(jobs, np.split(drawn, np.cumsum(draws)[:-1]), strict=True):
-        task.canvas.accept(job, part)
+    for (task, pane), part in zip(panes, np.split(drawn, np.cumsum(draws)[:-1]), strict=True):
+        task.canvas.accept(pane, part)
 
 
 def _keys(seed: int, numbers: Sequence[tuple[int, int]], draws: Sequence[int]) -> Array:

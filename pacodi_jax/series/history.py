@@ -20,7 +20,7 @@ from pacodi_jax.run.trained import Trained
 FAR = 12.0
 
 
-class Given(NamedTuple):
+class Original(NamedTuple):
     """A table as it was given.
 
     Attributes:
@@ -46,7 +46,7 @@ class History:
       mask: ``(T, C_live)`` bool, which cells were observed.
     """
 
-    given: Given
+    given: Original
     table: Table
     source: np.ndarray
     scaled: np.ndarray
@@ -84,7 +84,7 @@ def read(trained: Trained, data: Any) -> History:
     recipe = trained.recipe
     found = _take(trained, data)
     if isinstance(found, np.ndarray):
-        given = Given(None, np.arange(0), "numpy")
+        given = Original(None, np.arange(0), "numpy")
         numbers = table.from_array(np.array(found, np.float64), "the array", may_be_empty=True)
     else:
         given, numbers = _from_frame(recipe, *found)
@@ -134,7 +134,7 @@ def _time(recipe: Recipe) -> tuple[str, ...]:
 
 def _from_frame(
     recipe: Recipe, frame: pd.DataFrame, backend: str, missing: float | None, where: str
-) -> tuple[Given, Table]:
+) -> tuple[Original, Table]:
     clock = recipe.clock
     roles = DataSettings(
         source="table",
@@ -155,7 +155,7 @@ def _from_frame(
         frequency="" if clock is None else clock.frequency,
         may_be_empty=True,
     )
-    return Given(frame, order, backend), numbers
+    return Original(frame, order, backend), numbers
 
 
 def _source(given: Table, whole: Table) -> np.ndarray:

@@ -8,9 +8,10 @@ import pandas as pd
 
 from pacodi_jax.data.clock import Clock
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.run.trained import Trained
+from pacodi_jax.run.trained import Trained, check_count
 from pacodi_jax.series.canvas import Canvas
 from pacodi_jax.series.fill import Condition, Progress, Task, check_overlap, fill
+from pacodi_jax.settings import check_seed
 
 
 class Simulated(NamedTuple):
@@ -25,17 +26,6 @@ class Simulated(NamedTuple):
     values: np.ndarray
     stamps: pd.Index | None
     columns: pd.DataFrame | None
-
-
-def check_number(name: str, value: Any) -> int:
-    """A whole number of 1 or more.
-
-    Raises:
-      PacodiError: naming what it is not.
-    """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise PacodiError(f"{name}={value!r}; accepted: 1, 2, 3, …")
-    return int(value)
 
 
 def simulate(
@@ -71,9 +61,9 @@ def simulate(
       PacodiError: for a request that this model cannot answer.
     """
     length = trained.config.data.length
-    steps, count = check_number("steps", steps), check_number("count", count)
+    steps, count = check_count(steps, "steps"), check_count(count)
     overlap = check_overlap(overlap, length)
-    seed = trained.config.seed if seed is None else seed
+    seed = check_seed(trained.config.seed if seed is None else seed)
     total = max(steps, length)
     asked = trained.asked(seed, count, static=static, text=text)
     stamps = stamps_from(trained.recipe.clock, start, total)

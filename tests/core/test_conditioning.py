@@ -187,14 +187,14 @@ def test_single_precision_is_enough():
     np.testing.assert_allclose(found.matrices, wanted, atol=2e-3)
 
 
-def test_a_posterior_of_leading_eigenpairs_and_a_rest_is_the_dense_formula(x64):
+def test_a_spread_of_leading_eigenpairs_and_a_rest_is_the_dense_formula(x64):
     rng = np.random.default_rng(0)
     basis = np.linalg.qr(rng.normal(size=(12, 12)))[0][:, :5]
     rest, values = np.array([0.3, 0.7]), np.array([5.0, 3.0, 2.0, 1.0, 0.5])
     covariance = Covariance(jnp.asarray(basis), jnp.asarray(values), jnp.asarray(rest))
     dense = basis * values @ basis.T + np.diag(np.tile(rest, 6))
     for alpha, sigma in ((0.9, 0.4), (0.1, 0.995)):
-        found = conditioning.posterior(covariance, alpha, sigma)
+        found = conditioning.spread(covariance, alpha, sigma)
         wanted = np.linalg.inv(np.linalg.inv(dense) + (alpha / sigma) ** 2 * np.eye(12))
         full = found.factor @ found.factor.T + np.diag(found.rest)
         np.testing.assert_allclose(full, wanted, atol=1e-10)

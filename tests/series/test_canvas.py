@@ -5,17 +5,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacodi_jax.series.canvas import Canvas, Job, plan
+from pacodi_jax.series.canvas import Canvas, Pane, plan
 
 
-def _filled(known: np.ndarray, length: int, overlap: int) -> tuple[np.ndarray, list[Job]]:
-    """What is known after all jobs of a plan, in their order."""
-    known, jobs = known.copy(), plan(known, length, overlap)
-    for job in jobs:
-        low, high = job.accept
-        assert job.start <= low < high <= job.start + length <= len(known) + 0
+def _filled(known: np.ndarray, length: int, overlap: int) -> tuple[np.ndarray, list[Pane]]:
+    """What is known after all panes of a plan, in their order."""
+    known, panes = known.copy(), plan(known, length, overlap)
+    for pane in panes:
+        low, high = pane.accept
+        assert pane.start <= low < high <= pane.start + length <= len(known) + 0
         known[low:high] = True
-    return known, jobs
+    return known, panes
 
 
 masks = st.tuples(
@@ -40,36 +40,36 @@ def test_every_blank_cell_is_filled_and_windows_stay_on_the_canvas(case, overlap
 def test_jobs_of_one_turn_do_not_touch(case):
     length, more, share, seed, _ = case
     known = np.random.default_rng(seed).random((length + more, 2)) < share
-    jobs = plan(known, length, length // 2)
-    for turn in {job.turn for job in jobs}:
-        starts = sorted(job.start for job in jobs if job.turn == turn)
+    panes = plan(known, length, length // 2)
+    for turn in {pane.turn for pane in panes}:
+        starts = sorted(pane.start for pane in panes if pane.turn == turn)
         assert (np.diff(starts) >= length).all()
 
 
 def test_a_blank_canvas_is_chained_with_the_overlap():
-    jobs = plan(np.zeros((20, 1), bool), 8, 4)
-    assert [(job.start, job.accept) for job in jobs] == [
+    panes = plan(np.zeros((20, 1), bool), 8, 4)
+    assert [(pane.start, pane.accept) for pane in panes] == [
         (0, (0, 8)),
         (4, (8, 12)),
         (8, (12, 16)),
         (12, (16, 20)),
     ]
-    assert [job.turn for job in jobs] == [0, 1, 2, 3]
+    assert [pane.turn for pane in panes] == [0, 1, 2, 3]
 
 
 def test_a_gap_longer_than_a_window_is_filled_from_both_ends():
     known = np.ones((40, 1), bool)
     known[10:30] = False
-    jobs = plan(known, 8, 4)
-    assert [job.accept for job in jobs] == [(10, 14), (26, 30), (14, 18), (22, 26), (18, 22)]
-    assert jobs[-1].start == 16  # the last one sees both sides
-    assert [job.turn for job in jobs] == [0, 0, 1, 1, 2]
+    panes = plan(known, 8, 4)
+    assert [pane.accept for pane in panes] == [(10, 14), (26, 30), (14, 18), (22, 26), (18, 22)]
+    assert panes[-1].start == 16  # the last one sees both sides
+    assert [pane.turn for pane in panes] == [0, 0, 1, 1, 2]
 
 
 def test_a_forecast_sees_as_much_of_the_past_as_fits():
     known = np.ones((11, 2), bool)
     known[8:] = False
-    assert plan(known, 8, 4) == [Job(3, (3, 11), 0)]
+    assert plan(known, 8, 4) == [Pane(3, (3, 11), 0)]
 
 
 def test_short_gaps_see_both_sides_and_apart_ones_are_drawn_together():
@@ -95,7 +95,7 @@ def test_a_canvas_keeps_what_is_known_and_takes_what_was_drawn():
     np.testing.assert_array_equal(seen, mask[2:])
     np.testing.assert_array_equal(noise, np.where(mask[2:], [0.0, 0.5], 0))
     drawn = np.full((3, 4, 2), -1.0)
-    canvas.accept(Job(2, (3, 6), 0), drawn)
+    canvas.accept(Pane(2, (3, 6), 0), drawn)
     np.testing.assert_array_equal(canvas.values[0, 3:, 0], values[3:, 0])
     np.testing.assert_array_equal(canvas.values[:, 3:, 1], -1.0)  # noisy cells are drawn anew
     np.testing.assert_array_equal(canvas.values[0, 2], values[2])

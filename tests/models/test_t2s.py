@@ -12,7 +12,7 @@ from pacodi_jax.models.t2s.networks import Block, Decoder, Encoder, Flow, Residu
 from pacodi_jax.settings import Config
 from tests.models import rivals
 
-FAST = {"train.steps": 200, "train.batch": 8, "train.learning_rate": 3e-3}
+FAST = {"train.steps": 80, "train.batch": 8, "train.learning_rate": 3e-3}
 
 
 def _made(module, *inputs):

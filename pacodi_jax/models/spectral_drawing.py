@@ -27,6 +27,8 @@ from pacodi_jax.models.settings import Sampling
 from pacodi_jax.models.views import View
 from pacodi_jax.types import Array, Denoiser, Guide, Key, Prediction, Quadratures
 
+#: Masks whose gains are kept for the next draws.
+_KEPT = 8
 _DONOR = 0xD0  # folded into a window's key for its donor; its draw splits the same key in two
 
 
@@ -113,10 +115,10 @@ class SpectralSampler:
         return to_series(spectrum, len(window))
 
     @functools.cached_property
-    def _programs(self) -> dict[tuple[str, Sampling], Callable[..., Array]]:
+    def _programs(self) -> dict[tuple[str, Sampling], Callable[..., Any]]:
         return {}
 
-    def _program(self, kind: str, sampling: Sampling) -> Callable[..., Array]:
+    def _program(self, kind: str, sampling: Sampling) -> Callable[..., Any]:
         """One compiled program per way to sample, for all blocks."""
         way = sampling.replace(count=1, batch=1)
         if (kind, way) not in self._programs:
@@ -132,6 +134,19 @@ class SpectralSampler:
     def _free_program(self, way: Sampling) -> Callable[..., Array]:
         draw_one = partial(self._draw_one, way, self._sampler(way))
         return jax.vmap(draw_one, in_axes=(None, 0, 0, 0))
+
+    @functools.cached_property
+    def _tables(self) -> dict[tuple[Sampling, bytes], Gains]:
+        return {}
+
+    def _gains(self, sampling: Sampling, mask: np.ndarray, noise: np.ndarray) -> Gains:
+        """The gains of a mask; those of the last masks are kept, since chains repeat theirs."""
+        name = sampling.replace(count=1, batch=1), mask.tobytes() + noise.tobytes()
+        if name not in self._tables:
+            while len(self._tables) >= _KEPT:
+                del self._tables[next(iter(self._tables))]
+            self._tables[name] = self._program("gains", sampling)(mask, noise)
+        return self._tables[name]
 
     def _gains_program(self, way: Sampling) -> Callable[..., Gains]:
         """The gains of a mask, by (mask, noise)."""
@@ -211,12 +226,11 @@ class SpectralSampler:
         known = given.check(observed, (count, *self._window_shape))
         kind = "generated" if self.coding.mode == "generated" else "linear"
         free, program = self._program("free", sampling), self._program(kind, sampling)
-        spread = self._program("gains", sampling)
 
         def group(numbers: np.ndarray, own: given.Known, size: int, show: Any) -> np.ndarray:
             tables: tuple[Any, ...] = (own.mask[0], own.noise[0])
             if own.mask.any() and kind == "linear":
-                tables = (spread(*tables),)
+                tables = (self._gains(sampling, *tables),)
 
             def block(places: Array) -> Array:
                 rows = jnp.asarray(numbers)[places]

@@ -8,9 +8,14 @@ import pandas as pd
 
 from pacodi_jax.data.clock import Clock
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.run import room
 from pacodi_jax.run.trained import Trained
 from pacodi_jax.series.canvas import Canvas
-from pacodi_jax.series.fill import Condition, Progress, Task, check_overlap, fill
+from pacodi_jax.series.fill import RAN_AWAY, Condition, Progress, Task, check_overlap, fill
+from pacodi_jax.settings import check_seed
+
+#: Scaled values beyond this were never near train: chained windows ran away.
+FAR = 1000.0
 
 
 class Simulated(NamedTuple):
@@ -36,6 +41,12 @@ def check_number(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise PacodiError(f"{name}={value!r}; accepted: 1, 2, 3, …")
     return int(value)
+
+
+def require_room(trained: Trained, steps: int, what: str) -> None:
+    """Refuses more steps in all than memory holds: in the model's scale and in the user's units."""
+    numbers = steps * len(trained.recipe.channels)
+    room.require(numbers * (4 + 8), what, "Ask for fewer at a time.")
 
 
 def simulate(
@@ -73,8 +84,9 @@ def simulate(
     length = trained.config.data.length
     steps, count = check_number("steps", steps), check_number("count", count)
     overlap = check_overlap(overlap, length)
-    seed = trained.config.seed if seed is None else seed
+    seed = check_seed(trained.config.seed if seed is None else seed)
     total = max(steps, length)
+    require_room(trained, count * total, f"{count:,} series of {steps:,} steps")
     asked = trained.asked(seed, count, static=static, text=text)
     stamps = stamps_from(trained.recipe.clock, start, total)
     channels = trained.shape.channels
@@ -82,6 +94,8 @@ def simulate(
     canvas = Canvas(empty, empty.astype(bool), np.zeros(channels), count)
     task = Task(canvas, 0, dated(trained, stamps, lambda row: asked.vectors))
     fill(trained, [task], seed=seed, overlap=overlap, progress=progress, **how)
+    if trained.recipe.scaling != "none" and np.abs(canvas.values).max() > FAR:
+        raise PacodiError(RAN_AWAY)
     values = trained.recipe.deliver(canvas.values[:, :steps])
     return Simulated(values, None if stamps is None else stamps[:steps], asked.columns)
 

@@ -115,7 +115,7 @@ def show_load(steps: int) -> None:
     settings = {"train.steps": steps, "data.calendar": "on"}
     model = pj.PaCoDi(length=96, time="time", size="tiny", settings=settings)
     _timed("fit", lambda: model.fit(table, progress=False))
-    for start in (f"2027-03-27 00:00+01:00", f"2027-10-30 00:00+02:00"):
+    for start in ("2027-03-27 00:00+01:00", "2027-10-30 00:00+02:00"):
         drawn = _timed("simulate", lambda start=start: model.simulate(384, start=start, count=20))
         one = drawn[drawn["series"] == 0]
         print(f"  days       {steps_per_day(one['time']).to_dict()}")

@@ -134,14 +134,10 @@ def test_a_forecast_has_quantiles_or_draws(run, table, tmp_path, drawn):
 
 
 def test_a_model_of_an_array_writes_arrays(of_array, tmp_path):
-    walk = tmp_path / "walk.npy"
-    np.save(walk, np.cumsum(np.random.default_rng(2).normal(size=(30, 2)), axis=0))
     out = f"--out={tmp_path / 'out'}"
     assert pacodi.main(["simulate", str(of_array), "--steps=20", "-n", "2", out]) == 0
     assert np.load(tmp_path / "out/simulate.npy").shape == (2, 20, 2)
-    assert pacodi.main(["forecast", str(of_array), str(walk), "--horizon=3", "--draws=4", out]) == 0
-    assert np.load(tmp_path / "out/forecast.npy").shape == (4, 3, 2)
-    holed = np.load(walk)
+    walk, holed = tmp_path / "walk.npy", np.random.default_rng(2).normal(size=(30, 2))
     holed[5:9] = np.nan
     np.save(walk, holed)
     assert pacodi.main(["impute", str(of_array), str(walk), "--draws=3", out]) == 0
@@ -151,7 +147,6 @@ def test_a_model_of_an_array_writes_arrays(of_array, tmp_path):
     assert np.isfinite(whole).all()
     assert _is_picture(tmp_path / "out/simulate.png")
     assert _is_picture(tmp_path / "out/impute.png")
-    assert _is_picture(tmp_path / "out/forecast.png")
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def shops(made):
 @pytest.fixture(scope="module")
 def model(shops):
     """A model that has seen the shops for long enough to know their week."""
-    settings = {"train.steps": 300, "train.batch": 16, "sample.steps": 8, "data.calendar": "week"}
+    settings = {"train.steps": 400, "train.ema": 0.99, "data.calendar": "week"}
     model = pj.PaCoDi(length=14, time="day", id="shop", size="tiny", settings=settings)
     return model.fit(shops, progress=False)
 
@@ -58,8 +58,8 @@ def test_gaps_of_the_shops_are_filled_by_the_day_of_the_week(made, shops, model)
 def test_stamps_are_right_over_both_clock_changes(made):
     table = made.load(days=40)  # from 1 October: local time is put back on the 27th
     assert made.steps_per_day(table["time"])["2024-10-27"] == 100
-    settings = {"train.steps": 10, "train.batch": 8, "sample.steps": 3, "data.calendar": "day"}
-    model = pj.PaCoDi(length=24, time="time", size="tiny", settings=settings)
+    settings = {"train.steps": 10, "train.batch": 8, "sample.steps": 4, "data.calendar": "day"}
+    model = pj.PaCoDi(length=96, time="time", size="tiny", settings=settings)
     model.fit(table, progress=False)
     for start, steps in (("2027-03-27", (96, 92, 96)), ("2027-10-30", (96, 100, 96))):
         drawn = model.simulate(sum(steps), start=start, progress=False)

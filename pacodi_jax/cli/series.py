@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from pacodi_jax.run.trained import Trained
     from pacodi_jax.series.answers import Answer
+    from pacodi_jax.series.history import History
 
 
 def options(prog: str, text: str, example: str, *, table: str = "") -> Parser:
@@ -93,7 +94,7 @@ def _write(trained: "Trained", answer: "Answer", path: Path) -> Path:
     """The table in the source's kind of file; arrays as ``.npy``."""
     from pacodi_jax.data import files, writing
 
-    if answer.table is None:
+    if answer.table is None or (answer.history is None and trained.recipe.kind in files.ARRAYS):
         return writing.write_array(answer.array, path.with_suffix(".npy"))
     kind = trained.recipe.kind if trained.recipe.kind in files.TABLES else ".csv"
     return writing.write_table(answer.table, path.with_name(path.name + kind))
@@ -102,48 +103,53 @@ def _write(trained: "Trained", answer: "Answer", path: Path) -> Path:
 def show_fan(
     answer: "Answer", channels: Sequence[str], path: Path, *, before: int, after: int, title: str
 ) -> Path:
-    """The fan of the first series.
+    """The fan after the first series, or in the stretch of a series with the most gaps.
 
     Args:
       answer: draws of the blank cells of a table, or of the steps after it.
       channels: the user's.
       path: of the picture.
       before: rows of the table that are shown.
-      after: rows after it that were drawn.
-      title: of the picture.
+      after: rows after it that were drawn; 0 if gaps within it were filled.
+      title: of the picture; the series' id is put in front.
     """
     import numpy as np
 
     from pacodi_jax.report import series_pictures
 
     assert answer.history is not None
-    known, draws = answer.history, answer.values[0]
-    rows = known.series[0]
-    steps = rows.stop - rows.start
-    first = 0 if not after else max(steps - before, 0)
-    seen = known.table.values[rows][first:]
-    stamps = known.stamps(0, first, len(seen) + after)
+    known = answer.history
+    which, first = (0, None) if after else _busiest(known, before)
+    seen = known.table.values[known.series[which]]
+    first = max(len(seen) - before, 0) if first is None else first
+    seen, draws = seen[first : first + before], answer.values[which]
     if after:
-        seen = np.concatenate([seen, np.full((after, seen.shape[1]), np.nan)])
-        past = np.full((len(draws), len(seen) - after, seen.shape[1]), np.nan)
+        past = np.full((len(draws), *seen.shape), np.nan)
         draws = np.concatenate([past, draws], axis=1)
+        seen = np.concatenate([seen, np.full((after, seen.shape[1]), np.nan)])
     else:
-        middle = _busiest(np.isnan(seen).any(axis=1), before)
-        part = slice(middle, middle + before)
-        seen, draws = seen[part], draws[:, part]
-        stamps = None if stamps is None else stamps[part]
+        draws = draws[:, first : first + before]
+    stamps = known.stamps(which, first, len(seen))
+    if known.table.ids is not None:
+        title = f"{known.table.ids[which]}: {title}"
     return series_pictures.fan(seen, draws, channels, path, stamps=stamps, title=title)
 
 
-def _busiest(blank: Any, width: int) -> int:
-    """Where the stretch of ``width`` rows with the most blank ones begins, centred on these."""
+def _busiest(known: "History", width: int) -> tuple[int, int]:
+    """The series and the row where the stretch of ``width`` rows with the most blank ones begins.
+
+    Of several such stretches of a series it is the middle one.
+    """
     import numpy as np
 
-    if len(blank) <= width:
-        return 0
-    counts = np.convolve(blank, np.ones(width, int), "valid")
-    best = np.flatnonzero(counts == counts.max())
-    return int(best[len(best) // 2])
+    most, found = -1, (0, 0)
+    for which, rows in enumerate(known.series):
+        blank = np.isnan(known.table.values[rows]).any(axis=1)
+        counts = np.convolve(blank, np.ones(min(width, len(blank)), int), "valid")
+        if counts.max() > most:
+            most, best = int(counts.max()), np.flatnonzero(counts == counts.max())
+            found = (which, int(best[len(best) // 2]))
+    return found
 
 
 def real_series(trained: "Trained", steps: int) -> "tuple[Any, pd.Index | None] | None":

@@ -28,8 +28,10 @@ def _run(argv: Sequence[str], prog: str) -> None:
 
     def ask(trained: "Trained", common: dict[str, Any]) -> "Answer":
         from pacodi_jax.series import answers
+        from pacodi_jax.series.simulate import check_number
 
         if given.after is not None:
+            check_number("steps", given.steps)
             refuse(given)
             return answers.predict(
                 trained, given.after, horizon=given.steps, draws=given.count, each=True, **common

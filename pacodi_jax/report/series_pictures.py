@@ -79,6 +79,7 @@ def fan(
     figure = Figure(figsize=(11, 0.9 + 2 * shown), layout="constrained")
     axes = figure.subplots(shown, 1, sharex=True, squeeze=False)[:, 0]
     x = _x(stamps, len(observed))
+    name = "median, middle 80 % and draws" if len(draws) > 1 else "drawn"
     for number, axis in enumerate(axes):
         seen, drawn = observed[:, number], draws[..., number]
         blank = _widened(np.isnan(seen))
@@ -90,7 +91,7 @@ def fan(
         for one in drawn[:_DRAWS]:
             line = np.where(blank, np.where(np.isnan(seen), one, seen), np.nan)
             axis.plot(x, line, color=SYNTHETIC, alpha=0.3, linewidth=0.5)
-        axis.plot(x, middle, color=SYNTHETIC, linewidth=1.4, label="median, middle 80 % and draws")
+        axis.plot(x, middle, color=SYNTHETIC, linewidth=1.4, label=name)
         axis.plot(x, seen, color=REAL, linewidth=1.2, label="observed")
         axis.set_ylabel(channels[number], parse_math=False)
         axis.margins(x=0.005)

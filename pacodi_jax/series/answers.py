@@ -25,16 +25,21 @@ class Answer(NamedTuple):
       values: the draws in the user's units, one array ``(D, T, C)`` per series.
       history: what they go on from or lie within; None for series that were made anew.
       backend: whose kind of table was given.
+      filled: the array that was given without its gaps, or with ``each`` one per draw; None for
+        anything else.
     """
 
     table: pd.DataFrame | None
     values: list[np.ndarray]
     history: History | None
     backend: str
+    filled: np.ndarray | None = None
 
     @property
     def array(self) -> np.ndarray:
-        """The draws as one array ``(S, D, T, C)``, or ``(D, T, C)`` of a single series."""
+        """The filled array; else the draws ``(S, D, T, C)``, or ``(D, T, C)`` of one series."""
+        if self.filled is not None:
+            return self.filled
         return self.values[0] if len(self.values) == 1 else np.stack(self.values)
 
 
@@ -123,10 +128,11 @@ def mend(
     wanted = tables.check_quantiles(quantiles)
     known = history.read(trained, data)
     drawn = complete(trained, known, draws=draws, **request)
-    table = None
-    if known.given.frame is not None:
-        if each:
-            table = filled.frames(trained.recipe, known, drawn)
-        else:
-            table = filled.frame(trained.recipe, known, drawn, wanted)
+    if known.given.frame is None:
+        array = filled.arrays(known, drawn) if each else filled.array(known, drawn)
+        return Answer(None, drawn, known, known.given.backend, array)
+    if each:
+        table = filled.frames(trained.recipe, known, drawn)
+    else:
+        table = filled.frame(trained.recipe, known, drawn, wanted)
     return Answer(table, drawn, known, known.given.backend)

@@ -9,7 +9,7 @@ from pacodi_jax.series.canvas import Canvas
 from pacodi_jax.series.fill import Condition, Progress, Task, check_overlap, fill
 from pacodi_jax.series.history import History
 from pacodi_jax.series.noise import scaled_noise
-from pacodi_jax.series.simulate import dated
+from pacodi_jax.series.simulate import dated, require_room
 from pacodi_jax.settings import check_seed
 
 
@@ -45,6 +45,8 @@ def complete(
     overlap = check_overlap(overlap, trained.config.data.length)
     deviations = scaled_noise(trained.recipe, noise)
     seed = check_seed(trained.config.seed if seed is None else seed)
+    count = len(history.series) * horizon if horizon else len(history.mask)
+    require_room(trained, draws * count, f"{draws:,} draws of {count:,} steps")
     tasks, wanted = [], []
     for number, rows in enumerate(history.series):
         first, before, after = _margins(rows.stop - rows.start, horizon, trained)

@@ -18,6 +18,11 @@ Condition = Callable[[int], np.ndarray | None]
 #: Called with (windows drawn, windows in all).
 Progress = Callable[[int, int], None] | None
 
+RAN_AWAY = (
+    "the series ran away: windows that go on from one another grew without end. Train longer "
+    "(train.steps), or draw with more evaluations (sample.steps)."
+)
+
 
 class Task(NamedTuple):
     """A canvas to be filled.
@@ -109,6 +114,8 @@ def _draw(
         progress=progress,
         **how,
     )
+    if not np.isfinite(drawn).all():
+        raise PacodiError(RAN_AWAY)
     for (task, pane), part in zip(panes, np.split(drawn, np.cumsum(draws)[:-1]), strict=True):
         task.canvas.accept(pane, part)
 

@@ -18,6 +18,12 @@ def array(history: History, drawn: Sequence[np.ndarray]) -> np.ndarray:
     return np.stack(filled) if len(filled) > 1 else filled[0]
 
 
+def arrays(history: History, drawn: Sequence[np.ndarray]) -> np.ndarray:
+    """The filled array of every draw: ``(D, T, C)``, or ``(D, N, T, C)`` for many series."""
+    one = [[draw[None] for draw in every] for every in zip(*drawn, strict=True)]
+    return np.stack([array(history, draw) for draw in one])
+
+
 def frame(
     recipe: Recipe, history: History, drawn: Sequence[np.ndarray], quantiles: tuple[float, ...]
 ) -> pd.DataFrame:

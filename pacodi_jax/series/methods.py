@@ -4,12 +4,10 @@ import abc
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-import numpy as np
-
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.report.progress import progress_bar
 from pacodi_jax.run.trained import Trained
-from pacodi_jax.series import answers, filled, tables
+from pacodi_jax.series import answers, tables
 from pacodi_jax.series.answers import Answer
 
 Output = Literal["frame", "numpy"]
@@ -178,13 +176,7 @@ class SeriesMethods(abc.ABC):
             progress,
             lambda show: answers.mend(self._model, data, progress=show, **request, **how),
         )
-        if found.table is not None:
-            return tables.native(self._model.recipe, found.table, found.backend)
-        assert found.history is not None
-        if not each:
-            return filled.array(found.history, found.values)
-        one = [[d[None] for d in draws] for draws in zip(*found.values, strict=True)]
-        return np.stack([filled.array(found.history, draw) for draw in one])
+        return self._given_back(found, "frame")
 
     def _given_back(self, found: Answer, output: Output) -> Any:
         if output == "numpy" or found.table is None:

@@ -10,8 +10,11 @@ from pacodi_jax.data.clock import Clock
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.run.trained import Trained, check_count
 from pacodi_jax.series.canvas import Canvas
-from pacodi_jax.series.fill import Condition, Progress, Task, check_overlap, fill
+from pacodi_jax.series.fill import RAN_AWAY, Condition, Progress, Task, check_overlap, fill
 from pacodi_jax.settings import check_seed
+
+#: Scaled values beyond this were never near train: chained windows ran away.
+FAR = 1000.0
 
 
 class Simulated(NamedTuple):
@@ -65,6 +68,7 @@ def simulate(
     overlap = check_overlap(overlap, length)
     seed = check_seed(trained.config.seed if seed is None else seed)
     total = max(steps, length)
+    require_room(trained, count * total, f"{count:,} series of {steps:,} steps")
     asked = trained.asked(seed, count, static=static, text=text)
     stamps = stamps_from(trained.recipe.clock, start, total)
     channels = trained.shape.channels
@@ -72,6 +76,8 @@ def simulate(
     canvas = Canvas(empty, empty.astype(bool), np.zeros(channels), count)
     task = Task(canvas, 0, dated(trained, stamps, lambda row: asked.vectors))
     fill(trained, [task], seed=seed, overlap=overlap, progress=progress, **how)
+    if trained.recipe.scaling != "none" and np.abs(canvas.values).max() > FAR:
+        raise PacodiError(RAN_AWAY)
     values = trained.recipe.deliver(canvas.values[:, :steps])
     return Simulated(values, None if stamps is None else stamps[:steps], asked.columns)
 

@@ -25,8 +25,10 @@ def check_quantiles(quantiles: Sequence[float]) -> tuple[float, ...]:
     """Quantiles between 0 and 1.
 
     Raises:
-      PacodiError: for another number.
+      PacodiError: for another number, or for what is no list of numbers.
     """
+    if isinstance(quantiles, str) or not np.iterable(quantiles):
+        raise PacodiError(f"quantiles={quantiles!r}; give a list, such as (0.1, 0.5, 0.9).")
     for quantile in quantiles:
         if not isinstance(quantile, int | float | np.number) or not 0 <= quantile <= 1:
             raise PacodiError(f"quantile {quantile!r}; accepted: numbers from 0 to 1.")

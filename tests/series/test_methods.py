@@ -192,13 +192,20 @@ def test_noisy_observations_are_drawn_anew_but_stay_in_the_table(plain):
     [
         (lambda m, t: m.simulate(0), "steps=0; accepted"),
         (lambda m, t: m.simulate(10, count=0), "count=0"),
+        (lambda m, t: m.simulate(10, seed=-1), "seed=-1; accepted"),
+        (lambda m, t: m.simulate(10**11), "free here"),
+        (lambda m, t: m.simulate(10, count=10**10), "free here"),
+        (lambda m, t: m.impute(t, draws=10**9), "free here"),
         (lambda m, t: m.simulate(10, start="2027-01-01 05:00"), "not on the grid"),
         (lambda m, t: m.simulate(10, overlap=14), "overlap=14"),
         (lambda m, t: m.simulate(10, output="polars"), "output='polars'"),
         (lambda m, t: m.simulate(10, start=t, static={"grade": "high"}), "read from the table"),
         (lambda m, t: m.forecast(t, horizon=0), "horizon=0; accepted"),
         (lambda m, t: m.forecast(t, draws=-1), "draws=-1"),
+        (lambda m, t: m.forecast(t, seed=2**32), "seed=4294967296; accepted"),
         (lambda m, t: m.forecast(t, quantiles=(1.5,)), "quantile 1.5"),
+        (lambda m, t: m.forecast(t, quantiles=0.5), "give a list"),
+        (lambda m, t: m.impute(t, quantiles="0.5"), "give a list"),
         (lambda m, t: m.forecast(t.drop(columns="sales")), "no column 'sales'"),
         (lambda m, t: m.forecast(t.drop(columns="shop")), "no column 'shop'"),
         (lambda m, t: m.forecast(t.assign(grade="odd")), "was not in train"),
@@ -234,6 +241,20 @@ def test_values_far_outside_train_warn_and_go_on(model, table):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.forecast(table, horizon=2, draws=2, **QUIET)
+
+
+def test_series_that_run_away_are_refused(plain, monkeypatch):
+    grown = {"to": 1e6}
+
+    def growing(*args, **how):
+        return np.full_like(how["observed"].values, grown["to"])
+
+    monkeypatch.setattr(type(plain.trained_), "draw_scaled", growing)
+    with pytest.raises(PacodiError, match="ran away"):
+        plain.simulate(30, **QUIET)
+    grown["to"] = np.inf
+    with pytest.raises(PacodiError, match="ran away"):
+        plain.forecast(np.zeros((30, 2)), horizon=4, draws=2, **QUIET)
 
 
 def test_an_array_with_other_channels_and_a_model_without_the_skill(plain):

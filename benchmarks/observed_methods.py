@@ -18,7 +18,7 @@ from pacodi_jax import parallel
 from pacodi_jax.core import guidance, solvers
 from pacodi_jax.core.conditioning import Observed
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.models.sampler import make_sampler
+from pacodi_jax.models.sampler import Sampler, make_sampler
 from pacodi_jax.models.spectral_drawing import SpectralSampler
 from pacodi_jax.types import Array, Key
 
@@ -130,9 +130,11 @@ def network(subject: Subject, part: Part, seen: np.ndarray, budget: Budget) -> n
 def replaced(subject: Subject, part: Part, seen: np.ndarray, budget: Budget) -> np.ndarray:
     """Windows whose observed cells were replaced in every noisy state, ``(n, N, L, C)``."""
     values, mask, told = _repeated(part, seen, budget.draws)
-    program = jax.jit(
-        jax.vmap(partial(_replace_one, subject.generator, budget.steps), (None, *[0] * 4))
-    )
+    process = subject.generator.process
+    sampling = subject.generator.sampling.replace(steps=budget.steps)
+    sampler = make_sampler(sampling, process.schedule, process.moments, process.variance)
+    draw_one = partial(_replace_one, subject.generator, sampler, sampling.guidance)
+    program = jax.jit(jax.vmap(draw_one, (None, 0, 0, 0, 0)))
 
     def block(rows: Array) -> Array:
         keys = jax.vmap(partial(jax.random.fold_in, jax.random.key(KEY)))(rows)
@@ -147,28 +149,27 @@ def replaced(subject: Subject, part: Part, seen: np.ndarray, budget: Budget) -> 
 
 def _replace_one(
     generator: SpectralSampler,
-    steps: int,
+    sampler: Sampler,
+    scale: float,
     params: Any,
     key: Key,
     values: Array,
     seen: Array,
     condition: Array | None,
 ) -> Array:
-    """One window by replacement."""
-    process, sampling = generator.process, generator.sampling.replace(steps=steps)
+    """One window by replacement, under classifier-free guidance of that scale."""
+    process = generator.process
     start_key, step_key, noise_key = jax.random.split(key, 3)
     guides = [baselines.replacement(noise_key, values, seen, process.schedule, generator.coding)]
     if condition is not None:
-        free = generator.denoiser(params)
-        guides.insert(0, guidance.classifier_free(free, sampling.guidance))
-    rule, times = make_sampler(sampling, process.schedule, process.moments, process.variance)
+        guides.insert(0, guidance.classifier_free(generator.denoiser(params), scale))
     spectrum = solvers.draw(
-        rule,
+        sampler.rule,
         guidance.fold(generator.denoiser(params, condition), guides),
         process.schedule,
         process.variance,
         step_key,
-        process.start(start_key, times[0]),
-        times,
+        process.start(start_key, sampler.times[0]),
+        sampler.times,
     )
     return generator.coding.decode(spectrum)

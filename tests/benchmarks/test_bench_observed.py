@@ -87,7 +87,7 @@ def test_a_cell_that_is_there_is_not_measured_again(bench, subject, tmp_path, mo
     assert measured == ["block", *(kind for kind in bench.scores.KINDS if kind != "block")]
     assert "5 of 5, train/last half: CRPS network 0.123" in capsys.readouterr().out
     for other in ({"steps": 2}, budget), ({"steps": 1}, budget._replace(draws=8)):
-        with pytest.raises(PacodiError, match="was measured with another (model|draws)"):
+        with pytest.raises(PacodiError, match=r"was measured with another (model|draws)"):
             bench.bench.record(path, subject, *other)
 
 

@@ -5,8 +5,8 @@
 Windows are those of the later half of train and the held-out ones, spread evenly. Cells are hidden
 by each of five kinds of masks, and scored where they are hidden, in the model's scale (standardised
 by train): CRPS, absolute error of the median, coverage of the central 80 %. Intervals of 95 % come
-from a bootstrap of blocks of ten neighbouring windows, since windows overlap. Written cell by cell
-to ``docs/results/observed/NAME.json`` (one that is there is not measured again); the tables of
+from a bootstrap of blocks of ten neighbouring windows, since windows overlap. Written piece by
+piece to ``docs/results/observed/NAME.json`` (what is there is not measured again); the tables of
 ``docs/experiments/observed.md`` are made of them by ``benchmarks/results_observed.py``.
 
 - network: the model's windows given what is observed, and their calendar if it has one;
@@ -21,6 +21,8 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -95,22 +97,23 @@ def without_network(
     return found
 
 
-def measure(subject: Subject, part: Part, kind: str, budget: Budget) -> dict[str, Any]:
-    """Every method's scores of one cell; seconds are of processor time, compiling included."""
+def measure(
+    subject: Subject, part: Part, kind: str, budget: Budget, drawn: str
+) -> tuple[dict[str, Any], float]:
+    """Scores of one way to draw windows and of all that needs no network.
+
+    Returns:
+      The scores, and the seconds of processor time that drawing took, compiling included.
+    """
     count, length, channels = part.windows.shape
     hidden = scores.masks(kind, length, channels)
     seen = ~hidden[np.arange(count) % len(hidden)]
-    found: dict[str, Scores] = {}
-    seconds: dict[str, float] = {}
-    drawn = {"network": methods.network}
-    if subject.generator.coding.mode == "none":  # where a window is its rows
-        drawn["replacement"] = methods.replaced
-    for name, draw in drawn.items():
-        begun = time.process_time()
-        found[name] = methods.of_windows(part, hidden, draw(subject, part, seen, budget))
-        seconds[name] = time.process_time() - begun
+    begun = time.process_time()
+    made = methods.DRAWN[drawn](subject, part, seen, budget)
+    seconds = time.process_time() - begun
+    found = {drawn: methods.of_windows(part, hidden, made)}
     found |= without_network(subject, part, kind, hidden, seen, budget.draws)
-    return {"methods": scores.table(found, REFERENCE), "seconds": seconds}
+    return scores.table(found, REFERENCE), seconds
 
 
 def record(
@@ -118,23 +121,25 @@ def record(
     subject: Subject,
     facts: dict[str, Any],
     budget: Budget,
-    only: tuple[str, ...] = KINDS,
+    kinds: Sequence[str] = KINDS,
 ) -> dict[str, Any]:
-    """Measures every cell that a file does not hold yet, and writes each as it is done."""
+    """Measures what a file does not hold yet, and writes it piece by piece."""
     start = {"model": facts, **budget._asdict(), "season": subject.season, "cells": {}}
     found = json.loads(path.read_text()) if path.exists() else start
     for fact in ("model", *Budget._fields):
         if found[fact] != start[fact]:
             raise PacodiError(f"{path} was measured with another {fact}; move it away first.")
-    cells = [(name, kind) for kind in only for name in subject.parts]
-    for number, (name, kind) in enumerate(cells, 1):
-        if f"{name}/{kind}" in found["cells"]:
+    work = list(product(methods.drawn(subject), kinds, subject.parts))
+    for number, (drawn, kind, name) in enumerate(work, 1):
+        cell = found["cells"].setdefault(f"{name}/{kind}", {"methods": {}, "seconds": {}})
+        if drawn in cell["methods"]:
             continue
-        cell = measure(subject, subject.parts[name], kind, budget)
-        found["cells"][f"{name}/{kind}"] = cell
+        told, seconds = measure(subject, subject.parts[name], kind, budget, drawn)
+        cell["methods"] |= told
+        cell["seconds"][drawn] = seconds
         exam.write(path, found)
-        told = ", ".join(f"{key} {own['crps'][0]:.3f}" for key, own in cell["methods"].items())
-        print(f"{number} of {len(cells)}, {name}/{kind}: CRPS {told}", flush=True)
+        line = ", ".join(f"{key} {own['crps'][0]:.3f}" for key, own in told.items())
+        print(f"{number} of {len(work)}, {name}/{kind}: CRPS {line}", flush=True)
     return found
 
 

@@ -3,8 +3,8 @@
 Draws of whole windows are ``(n, N, L, C)``, in the model's scale.
 """
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import jax
@@ -130,11 +130,7 @@ def network(subject: Subject, part: Part, seen: np.ndarray, budget: Budget) -> n
 def replaced(subject: Subject, part: Part, seen: np.ndarray, budget: Budget) -> np.ndarray:
     """Windows whose observed cells were replaced in every noisy state, ``(n, N, L, C)``."""
     values, mask, told = _repeated(part, seen, budget.draws)
-    process = subject.generator.process
-    sampling = subject.generator.sampling.replace(steps=budget.steps)
-    sampler = make_sampler(sampling, process.schedule, process.moments, process.variance)
-    draw_one = partial(_replace_one, subject.generator, sampler, sampling.guidance)
-    program = jax.jit(jax.vmap(draw_one, (None, 0, 0, 0, 0)))
+    program = _replacing(subject.generator, budget.steps)
 
     def block(rows: Array) -> Array:
         keys = jax.vmap(partial(jax.random.fold_in, jax.random.key(KEY)))(rows)
@@ -145,6 +141,15 @@ def replaced(subject: Subject, part: Part, seen: np.ndarray, budget: Budget) -> 
 
     made = parallel.in_blocks(block, len(values), budget.draws * scores.BLOCK)
     return _apart(np.where(mask, values, made), budget.draws)
+
+
+@cache
+def _replacing(generator: SpectralSampler, steps: int) -> Callable[..., Array]:
+    """The compiled program of replacement, one for all masks."""
+    process, sampling = generator.process, generator.sampling.replace(steps=steps)
+    sampler = make_sampler(sampling, process.schedule, process.moments, process.variance)
+    draw_one = partial(_replace_one, generator, sampler, sampling.guidance)
+    return jax.jit(jax.vmap(draw_one, (None, 0, 0, 0, 0)))
 
 
 def _replace_one(
@@ -173,3 +178,11 @@ def _replace_one(
         sampler.times,
     )
     return generator.coding.decode(spectrum)
+
+
+DRAWN = {"network": network, "replacement": replaced}
+
+
+def drawn(subject: Subject) -> list[str]:
+    """The ways to draw that a model has; replacement needs windows that are their own rows."""
+    return [name for name in DRAWN if name == "network" or subject.generator.coding.mode == "none"]

@@ -50,7 +50,9 @@ def test_the_gaussian_conditional_meets_its_closed_form_and_replacement_does_not
 ):
     part = subject.parts["train"]
     budget = bench.methods.Budget(WINDOWS, DRAWS, 20)
-    cell = bench.bench.measure(subject, part, kind, budget)["methods"]
+    cell: dict = {}
+    for drawn in bench.methods.drawn(subject):
+        cell |= bench.bench.measure(subject, part, kind, budget, drawn)[0]
     hidden = bench.scores.masks(kind, LENGTH, CHANNELS)
     deviations = []
     for mask in hidden:  # s/√π is the expected CRPS of a normal law that is right
@@ -73,19 +75,19 @@ def test_the_gaussian_conditional_meets_its_closed_form_and_replacement_does_not
 def test_a_cell_that_is_there_is_not_measured_again(bench, subject, tmp_path, monkeypatch, capsys):
     path, measured = tmp_path / "run.json", []
 
-    def measure(subject, part, kind, budget):
-        measured.append(kind)
-        return {"methods": {"network": {"crps": [0.123456, 0.1, 0.2]}}, "seconds": {}}
+    def measure(subject, part, kind, budget, drawn):
+        measured.append(f"{drawn}/{kind}")
+        return {drawn: {"crps": [0.123456, 0.1, 0.2]}}, 1.0
 
     monkeypatch.setattr(bench.bench, "measure", measure)
     budget = bench.methods.Budget(WINDOWS, DRAWS, 4)
-    bench.bench.record(path, subject, {"steps": 1}, budget, only=("block",))
-    assert json.loads(path.read_text())["cells"]["train/block"]["methods"]["network"] == {
-        "crps": [0.1235, 0.1, 0.2]
-    }
+    bench.bench.record(path, subject, {"steps": 1}, budget, kinds=["block"])
+    cell = json.loads(path.read_text())["cells"]["train/block"]["methods"]
+    assert cell == dict.fromkeys(("network", "replacement"), {"crps": [0.1235, 0.1, 0.2]})
     bench.bench.record(path, subject, {"steps": 1}, budget)
-    assert measured == ["block", *(kind for kind in bench.scores.KINDS if kind != "block")]
-    assert "5 of 5, train/last half: CRPS network 0.123" in capsys.readouterr().out
+    assert len(measured) == len(set(measured)) == 2 * len(bench.scores.KINDS)
+    assert measured[:3] == ["network/block", "replacement/block", "network/random 50 %"]
+    assert "10 of 10, train/last half: CRPS replacement 0.123" in capsys.readouterr().out
     for other in ({"steps": 2}, budget), ({"steps": 1}, budget._replace(draws=8)):
         with pytest.raises(PacodiError, match=r"was measured with another (model|draws)"):
             bench.bench.record(path, subject, *other)

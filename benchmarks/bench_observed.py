@@ -5,7 +5,7 @@
 Windows are those of the later half of train and the held-out ones, spread evenly. Cells are hidden
 by each of five kinds of masks, and scored where they are hidden, in the model's scale (standardised
 by train): CRPS, absolute error of the median, coverage of the central 80 %. Intervals of 95 % come
-from a bootstrap of blocks of ten neighbouring windows, since windows overlap. Written piece by
+from a bootstrap of twenty stretches of time per part, since windows overlap. Written piece by
 piece to ``docs/results/observed/NAME.json`` (what is there is not measured again); the tables of
 ``docs/experiments/observed.md`` are made of them by ``benchmarks/results_observed.py``.
 
@@ -39,6 +39,7 @@ from observed_scores import KINDS, Scores
 
 from pacodi_jax.data.windows import WindowSet
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.report.progress import progress_bar
 from pacodi_jax.run import folder, parts
 
 OUT = Path(__file__).resolve().parent.parent / "docs" / "results" / "observed"
@@ -109,7 +110,8 @@ def measure(
     hidden = scores.masks(kind, length, channels)
     seen = ~hidden[np.arange(count) % len(hidden)]
     begun = time.process_time()
-    made = methods.DRAWN[drawn](subject, part, seen, budget)
+    with progress_bar(f"{drawn}, {kind}", "draw") as bar:
+        made = methods.DRAWN[drawn](subject, part, seen, budget, lambda *done: bar(*done, ""))
     seconds = time.process_time() - begun
     found = {drawn: methods.of_windows(part, hidden, made)}
     found |= without_network(subject, part, kind, hidden, seen, budget.draws)

@@ -5,7 +5,7 @@ Draws of whole windows are ``(n, N, L, C)``, in the model's scale.
 
 from collections.abc import Callable, Iterator
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -23,6 +23,10 @@ from pacodi_jax.models.spectral_drawing import SpectralSampler
 from pacodi_jax.types import Array, Key
 
 KEY = 20_262
+#: Windows whose draws are computed at once.
+_TOGETHER = 10
+#: Called with (drawn, count) after each block of draws.
+Show: TypeAlias = Callable[[int, int], None] | None
 
 
 class Part(NamedTuple):
@@ -64,7 +68,7 @@ class Budget(NamedTuple):
 
     def check(self) -> None:
         """Refuses what gives no interval, no spread or no draw."""
-        for name, least in (("windows", 2 * scores.BLOCK), ("draws", 2), ("steps", 2)):
+        for name, least in (("windows", scores.STRETCHES), ("draws", 2), ("steps", 2)):
             if getattr(self, name) < least:
                 raise PacodiError(f"--{name}={getattr(self, name)}; accepted: {least} or more.")
 
@@ -112,7 +116,9 @@ def _apart(made: np.ndarray, draws: int) -> np.ndarray:
     return made.reshape(-1, draws, *made.shape[1:]).swapaxes(0, 1)
 
 
-def network(subject: Subject, part: Part, seen: np.ndarray, budget: Budget) -> np.ndarray:
+def network(
+    subject: Subject, part: Part, seen: np.ndarray, budget: Budget, show: Show = None
+) -> np.ndarray:
     """Windows of the model given what is observed, ``(n, N, L, C)``."""
     values, mask, told = _repeated(part, seen, budget.draws)
     made = subject.generator.sample(
@@ -122,12 +128,15 @@ def network(subject: Subject, part: Part, seen: np.ndarray, budget: Budget) -> n
         told,
         observed=Observed(values, mask, np.zeros(values.shape[2], np.float32)),
         steps=budget.steps,
-        batch=budget.draws * scores.BLOCK,
+        batch=budget.draws * _TOGETHER,
+        progress=show,
     )
     return _apart(made, budget.draws)
 
 
-def replaced(subject: Subject, part: Part, seen: np.ndarray, budget: Budget) -> np.ndarray:
+def replaced(
+    subject: Subject, part: Part, seen: np.ndarray, budget: Budget, show: Show = None
+) -> np.ndarray:
     """Windows whose observed cells were replaced in every noisy state, ``(n, N, L, C)``."""
     values, mask, told = _repeated(part, seen, budget.draws)
     program = _replacing(subject.generator, budget.steps)
@@ -139,7 +148,7 @@ def replaced(subject: Subject, part: Part, seen: np.ndarray, budget: Budget) -> 
             subject.weights, keys, jnp.asarray(values)[rows], jnp.asarray(mask)[rows], own
         )
 
-    made = parallel.in_blocks(block, len(values), budget.draws * scores.BLOCK)
+    made = parallel.in_blocks(block, len(values), budget.draws * _TOGETHER, show)
     return _apart(np.where(mask, values, made), budget.draws)
 
 

@@ -10,8 +10,8 @@ from pacodi_jax.metrics.conditional import crps
 
 #: How many masks of a kind there are: window i has mask i modulo this, so that gains are shared.
 PATTERNS = 20
-#: Neighbouring windows that the bootstrap keeps together, and how often it draws them.
-BLOCK, DRAWS = 10, 2000
+#: Stretches of time into which a part's windows are cut for the bootstrap, and how often it draws.
+STRETCHES, DRAWS = 20, 2000
 #: The share of values that an interval should cover.
 CENTRAL = 0.8
 
@@ -99,12 +99,11 @@ def joined(parts: list[tuple[np.ndarray, Scores]], count: int) -> Scores:
 def _resampled(count: int) -> np.ndarray:
     """How often each window counts in each draw of the bootstrap, ``(DRAWS, N)``.
 
-    Windows overlap, so neighbours are not independent: blocks of them are drawn, not single ones.
+    Windows overlap and neighbours are alike: whole stretches of time are drawn, not windows.
     """
-    member = np.arange(count) // BLOCK
-    blocks = member[-1] + 1
-    rng = np.random.default_rng(0)
-    times = rng.multinomial(blocks, np.full(blocks, 1 / blocks), size=DRAWS)
+    member = np.arange(count) * STRETCHES // count
+    even = np.full(STRETCHES, 1 / STRETCHES)
+    times = np.random.default_rng(0).multinomial(STRETCHES, even, size=DRAWS)
     return times[:, member]
 
 

@@ -150,7 +150,7 @@ def test_scores_are_those_of_a_normal_law(bench):
 
 def test_intervals_are_wider_where_neighbours_are_alike(bench):
     rng = np.random.default_rng(0)
-    alike = rng.normal(size=20).repeat(bench.scores.BLOCK)
+    alike = rng.normal(size=bench.scores.STRETCHES).repeat(10)
     apart = rng.permutation(alike)
     wide, narrow = (bench.scores.interval(values) for values in (alike, apart))
     assert wide[2] - wide[1] > 2 * (narrow[2] - narrow[1])

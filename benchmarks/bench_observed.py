@@ -154,6 +154,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--windows", type=int, default=200, help="per part (200)")
     parser.add_argument("--draws", type=int, default=32, help="per window (32)")
     parser.add_argument("--steps", type=int, default=20, help="of the solver (20)")
+    parser.add_argument("--masks", nargs="+", choices=KINDS, default=KINDS, help="all by default")
     parser.add_argument("--out", type=Path, default=OUT, help="the folder of results")
     asked = parser.parse_args(arguments)
     budget = Budget(asked.windows, asked.draws, asked.steps)
@@ -161,7 +162,7 @@ def main(arguments: list[str]) -> None:
     for run in asked.runs:
         subject, facts = prepare(run, budget)
         asked.out.mkdir(parents=True, exist_ok=True)
-        record(asked.out / f"{run.resolve().name}.json", subject, facts, budget)
+        record(asked.out / f"{run.resolve().name}.json", subject, facts, budget, asked.masks)
 
 
 if __name__ == "__main__":

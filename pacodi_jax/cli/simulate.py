@@ -27,11 +27,11 @@ def _run(argv: Sequence[str], prog: str) -> None:
     given = parser.parse_args(argv)
 
     def ask(trained: "Trained", common: dict[str, Any]) -> "Answer":
+        from pacodi_jax.run.trained import check_count
         from pacodi_jax.series import answers
-        from pacodi_jax.series.simulate import check_number
 
         if given.after is not None:
-            check_number("steps", given.steps)
+            check_count(given.steps, "steps")
             refuse(given)
             return answers.predict(
                 trained, given.after, horizon=given.steps, draws=given.count, each=True, **common

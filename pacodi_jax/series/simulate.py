@@ -31,6 +31,12 @@ class Simulated(NamedTuple):
     columns: pd.DataFrame | None
 
 
+def require_room(trained: Trained, steps: int, what: str) -> None:
+    """Refuses more steps in all than memory holds: in the model's scale and in the user's units."""
+    numbers = steps * len(trained.recipe.channels)
+    room.require(numbers * (4 + 8), what, "Ask for fewer at a time.")
+
+
 def simulate(
     trained: Trained,
     steps: int,

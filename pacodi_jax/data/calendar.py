@@ -17,7 +17,7 @@ AUTO, ON, OFF = "auto", "on", "off"
 PERIODS = {
     "day": (pd.Timedelta(days=1), 2.0),
     "week": (pd.Timedelta(days=7), 2.0),
-    "year": (pd.Timedelta(days=365), 0.95),
+    "year": (pd.Timedelta(days=365), 2.0),
 }
 #: First stamps of training windows that are kept, spread evenly over their sorted order.
 MOST = 4096

@@ -145,13 +145,14 @@ class SpectralSampler:
         if name not in self._tables:
             while len(self._tables) >= _KEPT:
                 del self._tables[next(iter(self._tables))]
-            self._tables[name] = self._program("gains", sampling)(mask, noise)
+            program = self._program("gains", sampling)
+            self._tables[name] = program(self._covariance, mask=mask, noise=noise)
         return self._tables[name]
 
     def _gains_program(self, way: Sampling) -> Callable[..., Gains]:
-        """The gains of a mask, by (mask, noise)."""
+        """The gains of a mask, by (covariance, mask, noise)."""
         times, schedule = self._sampler(way).times, self.process.schedule
-        return partial(conditioning.gains, self._covariance, schedule, times)
+        return partial(conditioning.gains, schedule=schedule, times=times)
 
     def _linear_program(self, way: Sampling) -> Callable[..., Array]:
         draw_one = partial(self._draw_one, way, self._sampler(way))

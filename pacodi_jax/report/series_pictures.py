@@ -84,7 +84,7 @@ def fan(
         seen, drawn = observed[:, number], draws[..., number]
         blank = _widened(np.isnan(seen))
         low, middle, high = np.where(
-            np.isnan(seen), np.quantile(drawn, (0.1, 0.5, 0.9), axis=0), seen
+            np.isnan(seen), np.quantile(drawn, (0.1, 0.5, 0.9), axis=0, method="weibull"), seen
         )
         low, middle, high = (np.where(blank, part, np.nan) for part in (low, middle, high))
         axis.fill_between(x, low, high, color=SYNTHETIC, alpha=0.25, linewidth=0)

@@ -9,7 +9,7 @@ from pacodi_jax.data import tabulate, writing
 from pacodi_jax.data.frames import as_pandas
 from pacodi_jax.data.recipe import Recipe
 from pacodi_jax.series.history import History
-from pacodi_jax.series.tables import DRAW, free_name, quantile_name
+from pacodi_jax.series.tables import DRAW, RANKS, free_name, quantile_name
 
 
 def array(history: History, drawn: Sequence[np.ndarray]) -> np.ndarray:
@@ -32,7 +32,7 @@ def frame(
     table = _table(recipe, history, medians)
     for i, (name, dtype) in enumerate(zip(recipe.channels, recipe.dtypes, strict=True)):
         for quantile in quantiles:
-            every = [np.quantile(draws[..., i], quantile, axis=0) for draws in drawn]
+            every = [np.quantile(draws[..., i], quantile, axis=0, method=RANKS) for draws in drawn]
             seen = history.table.values[:, i]
             values = np.where(np.isnan(seen), np.concatenate(every), seen)
             table[quantile_name(name, quantile)] = writing.as_dtype(values, dtype)

@@ -1,7 +1,7 @@
 """Series that were drawn as tables of the user's kind, and as arrays."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,10 @@ from pacodi_jax.series.simulate import Simulated
 
 #: The columns that number whole series, and draws of one.
 SERIES, DRAW = "series", "draw"
+
+
+#: Ranks p(n + 1): a new draw falls below the p-quantile of n perfect ones with chance p.
+RANKS: Literal["weibull"] = "weibull"
 
 
 def quantile_name(channel: str, quantile: float) -> str:
@@ -55,7 +59,7 @@ def of_future(
     table = _future(recipe, history, values).drop(columns=WINDOW)
     for i, (name, dtype) in enumerate(zip(recipe.channels, recipe.dtypes, strict=True)):
         for quantile in quantiles:
-            found = [np.quantile(draws[..., i], quantile, axis=0) for draws in drawn]
+            found = [np.quantile(draws[..., i], quantile, axis=0, method=RANKS) for draws in drawn]
             table[quantile_name(name, quantile)] = writing.as_dtype(np.concatenate(found), dtype)
     return table.drop(columns=list(recipe.channels))
 

@@ -70,7 +70,7 @@ def test_stamps_are_right_over_both_clock_changes(made):
     until = table[table["time"] < "2024-10-27"]  # a forecast and a gap over the night itself
     ahead = model.forecast(until, horizon=100, draws=2, progress=False)
     assert tuple(made.steps_per_day(ahead["time"])) == (100,)
-    gaps = table.drop(index=table.index[(table["time"] - until["time"].iloc[-1]) / "1h" == 3.0])
+    gaps = table[table["time"] != pd.Timestamp("2024-10-27 02:30+02:00")]
     assert len(gaps) == len(table) - 1
     whole = model.impute(gaps, draws=2, progress=False)
     assert (whole["time"] == table["time"]).all()

@@ -23,7 +23,6 @@ from pacodi_jax.report import series_pictures
 from pacodi_jax.report.progress import progress_bar
 from pacodi_jax.run import folder, parts
 from pacodi_jax.run.trained import Trained
-from pacodi_jax.series.fill import check_overlap
 from pacodi_jax.series.simulate import Simulated, simulate
 
 OUT = Path(__file__).resolve().parent.parent / "docs" / "results" / "series"
@@ -68,8 +67,7 @@ def alike(first: np.ndarray, second: np.ndarray) -> list[float]:
 
 def compare(trained: Trained, found: Simulated, real: np.ndarray, stamps: pd.Index) -> dict:
     """All figures of synthetic series ``(N, T, C)`` beside a real one ``(1, T', C)``."""
-    made, length = found.values, trained.config.data.length
-    new = length - check_overlap(None, length)
+    made = found.values
     assert found.stamps is not None
     days = {
         period: alike(
@@ -79,8 +77,6 @@ def compare(trained: Trained, found: Simulated, real: np.ndarray, stamps: pd.Ind
         for period in ("day", "week")
     }
     return {
-        # Windows meet at the same hours of the day, where the data may jump more than elsewhere.
-        "seams": seams(made, new, length) / seams(real[:, : made.shape[1]], new, length),
         "deviation": (made.std(axis=(0, 1)) / real.std(axis=(0, 1))).tolist(),
         "autocorrelation": {
             str(lag): {
@@ -113,6 +109,14 @@ def timed(trained: Trained, steps: int, count: int) -> tuple[Simulated, float]:
     return found, time.perf_counter() - begin
 
 
+def meetings(trained: Trained, count: int) -> float:
+    """:func:`seams` of windows that meet at every hour of the day, so that no hour weighs more."""
+    length = trained.config.data.length
+    new = length // 2 - 1 if length // 2 % 2 == 0 else length // 2
+    found = simulate(trained, 100 * new, count=count, overlap=length - new)
+    return seams(found.values, new, length)
+
+
 def measure(run: Path, count: int, steps: int, long: int, picture: Path) -> dict[str, Any]:
     """Everything that is measured of a run; draws one series above the real one."""
     trained = folder.load(run)
@@ -142,6 +146,7 @@ def measure(run: Path, count: int, steps: int, long: int, picture: Path) -> dict
         "series": count,
         "steps": steps,
         "seconds": {"1": round(alone, 1), str(count): round(seconds, 1)},
+        "seams": meetings(trained, count),
         **compare(trained, several, real, stamps),
     }
     if long:

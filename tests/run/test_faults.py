@@ -12,6 +12,7 @@ from orbax.checkpoint._src.multihost import multihost
 from pacodi_jax.cli import train, work
 from pacodi_jax.models import registry
 from pacodi_jax.run import folder
+from pacodi_jax.train import log
 from tests.run import still
 
 
@@ -21,6 +22,8 @@ def run(tmp_path, monkeypatch, capfd):
     monkeypatch.setitem(registry.FAMILIES, "still", still.FAMILY)
     monkeypatch.setattr(work, "cache_programs", lambda: None)
     monkeypatch.setattr(matplotlib.figure.Figure, "savefig", _save)
+    # Its thread would meet the full disk in the middle of a later test.
+    monkeypatch.setattr(log, "_tensorboard", lambda *_: None)
     monkeypatch.setattr(multihost, "_DEFAULT_BARRIER_TIMEOUT", 1)  # of orbax's thread that waits
     np.save(tmp_path / "walk.npy", np.random.default_rng(0).normal(size=(300, 1)).cumsum(0))
     settings = {"train.steps": 2, "train.batch": 4, "train.warmup": 0, "train.checkpoint_every": 2}

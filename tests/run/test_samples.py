@@ -31,8 +31,8 @@ def test_samples_say_by_which_protocol_they_were_made(tmp_path, options, oracle,
 @pytest.fixture
 def drawn(monkeypatch):
     """The figures that are saved."""
-    figures, save = [], pictures._save
-    monkeypatch.setattr(pictures, "_save", lambda f, path: figures.append(f) or save(f, path))
+    figures, save = [], pictures.save
+    monkeypatch.setattr(pictures, "save", lambda f, path: figures.append(f) or save(f, path))
     return figures
 
 

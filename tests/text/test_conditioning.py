@@ -134,7 +134,7 @@ def test_real_windows_that_the_text_has_not_chosen_are_called_so(
     captioned, tmp_path, monkeypatch, text, title
 ):
     figures = []
-    monkeypatch.setattr(pictures, "_save", lambda figure, path: figures.append(figure) or path)
+    monkeypatch.setattr(pictures, "save", lambda figure, path: figures.append(figure) or path)
     trained = folder.load(captioned)
     dataset = parts.load_windows(trained.config)
     samples.write_samples(trained, trained.draw(3, text=text), tmp_path, dataset=dataset)

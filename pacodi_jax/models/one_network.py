@@ -8,10 +8,8 @@ from typing import Any
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
-import numpy as np
 import optax
 
-from pacodi_jax.errors import PacodiError
 from pacodi_jax.models.per_window import PerWindow
 from pacodi_jax.models.protocol import Arrays, Shape, Training
 from pacodi_jax.models.state import Batch, TrainState, advance
@@ -98,14 +96,3 @@ class OneNetwork(PerWindow):
     def weights(self, state: TrainState) -> Arrays:
         """The averaged parameters."""
         return state.ema
-
-    def finish(
-        self,
-        key: Key,
-        weights: Arrays,
-        windows: np.ndarray,
-        draws: int,
-        condition: np.ndarray | None = None,
-    ) -> Arrays:
-        """Refuses: there is nothing to complete."""
-        raise PacodiError("this family of models has nothing to calibrate.")

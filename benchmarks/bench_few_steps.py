@@ -23,7 +23,7 @@ from pacodi_jax.run.trained import Trained, sample_key
 
 OUT = Path(__file__).resolve().parent.parent / "docs" / "results" / "few_steps"
 SCORES = ("context_fid_v1", "discriminative_v1")
-#: The times on which each solver does best (docs/solvers.md).
+#: The times on which each solver does best (docs/explanation/solvers.md).
 GRIDS = {
     "wiener_ab2": "log_snr",
     "dpmpp_2m": "log_snr",

@@ -1,4 +1,4 @@
-"""Measures what docs/efficiency.md says of the networks beyond `python -m pacodi_jax.flops`.
+"""Measures what `python -m pacodi_jax.flops` leaves out; see docs/experiments/efficiency.md.
 
     python benchmarks/bench_networks.py memory [--model temporal|iso_flops|paper|time]
                                                memory of a training step at L = 4096
@@ -154,7 +154,9 @@ def torch() -> None:
 
 def main(arguments: Sequence[str]) -> None:
     """Runs the benchmarks that are named."""
-    parser = argparse.ArgumentParser(description="Measures the networks; see docs/efficiency.md.")
+    parser = argparse.ArgumentParser(
+        description="Measures the networks; see docs/experiments/efficiency.md."
+    )
     parser.add_argument("names", nargs="*", default=["small"], help="what to measure (small)")
     parser.add_argument("--model", default="time", help="whose memory (time)")
     options = parser.parse_args(arguments)

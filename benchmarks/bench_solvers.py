@@ -1,4 +1,4 @@
-"""Measures the solvers against exact Gaussian laws and prints docs/solvers.md's tables.
+"""Measures the solvers against exact Gaussian laws and prints docs/explanation/solvers.md's tables.
 
     python benchmarks/bench_solvers.py            all tables
     python benchmarks/bench_solvers.py order      one of: order, law, steps, weak, grids

@@ -1,4 +1,4 @@
-"""Plots draws of a text-conditional run for eight sentences, for docs/text.md.
+"""Plots draws of a text-conditional run for eight sentences, for docs/reference/text.md.
 
 python benchmarks/text_picture.py RUN [--guidance 2] [--out docs/pictures/text.png]
 """

@@ -15,7 +15,7 @@ through a service of the model that made them:
     … --mode=sample --text="…" \
         --config.text.encoder=endpoint --config.text.url=https://api.openai.com/v1
 
-Two CPU cores: 21 minutes on one of them, the other at work. Scores: docs/text.md.
+Two CPU cores: 21 minutes on one of them, the other at work. Scores: docs/reference/text.md.
 """
 
 from ml_collections import ConfigDict
@@ -30,7 +30,7 @@ def get_config(arguments: str = "") -> ConfigDict:
     extra = {"source": (*CHANNELS, "tsfragment")}
     source = common.parse(arguments, extra).get("source", "etth1")
     channels = (CHANNELS[source],) if source in CHANNELS else ()
-    # What docs/text.md measures; 21 minutes on one core. Branches that meet in time are
+    # What docs/reference/text.md measures; 21 minutes on one core. Branches that meet in time are
     # no better here, and slower.
     better = {
         "model.interaction": "iso_flops",

@@ -135,7 +135,7 @@ def reverse_drift(
     This is Anderson's theorem in real coordinates, *without* the ½ before the score in theorem 4.2
     of the paper. In complex form the drift is β[(Σ_r+Σ_i) ∂_X̄ + (Σ_r−Σ_i) ∂_X] log p:
     on a paired bin the complex covariance is twice Σ_r and cancels the ½ of Wirtinger's gradient;
-    on DC and Nyquist the second term supplies the other half. See docs/divergences.md.
+    on DC and Nyquist the second term supplies the other half. See docs/explanation/divergences.md.
     """
     return jax.tree.map(lambda x, s, v: -0.5 * beta * x - beta * v * s, state, score, variance)
 

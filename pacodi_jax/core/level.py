@@ -5,7 +5,7 @@ slot carries the standardised level. The imaginary DC slot, where Hermitian nois
 the standardised log-scale and gets unit noise variance. Level and scale are then diffused and
 generated with the rest. The number of tokens does not change, and sampling needs nothing from a
 real window. (The authors' released code multiplies generated windows by the standard deviation of
-real ones and adds their mean; see docs/divergences.md.)
+real ones and adds their mean; see docs/explanation/divergences.md.)
 """
 
 from typing import NamedTuple

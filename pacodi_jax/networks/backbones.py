@@ -31,7 +31,7 @@ class DualBranch(nn.Module):
     Tokens are frequency bins, or patches of ``patch_size`` bins. Two branches with half as
     many tokens need half the attention products of a network over time steps. In total
     ``iso_flops`` costs about as much as such a network, and less for long windows; ``paper`` and
-    ``time`` cost more (see the table in docs/efficiency.md).
+    ``time`` cost more (see the table in docs/experiments/efficiency.md).
 
     Attributes:
       channels: C, of the series.

@@ -1,7 +1,7 @@
 """The one place that decides what differs between platforms. Parameters never differ.
 
-All figures were measured on CPUs; docs/efficiency.md says how those of attention and of the
-unrolled scan were taken, the others are recorded only here. Nothing was run on a GPU or TPU.
+All figures were measured on CPUs; docs/experiments/efficiency.md says how those of attention and
+of the unrolled scan were taken, the others are recorded only here. Nothing was run on a GPU or TPU.
 """
 
 from typing import Any

@@ -56,7 +56,7 @@ class ConditionCode(nn.Module):
     A text states many facts at once, so the hidden layer is wide; it costs little, because it runs
     once per example and not once per token. A step of Adam moves every weight by about the learning
     rate, and so the sum over E standardised inputs by up to E times as much. Wide conditions are
-    therefore scaled by 128/E, which keeps their embedding stable (docs/text.md has the effect).
+    therefore scaled by 128/E, which keeps their embedding stable (docs/reference/text.md).
     """
 
     width: int

@@ -1,6 +1,6 @@
 """How fast solvers converge, and where: measured orders, weak bins, Wiener coordinates, AR(1).
 
-benchmarks/bench_solvers.py prints the whole tables; docs/solvers.md records them.
+benchmarks/bench_solvers.py prints the whole tables; docs/explanation/solvers.md records them.
 """
 
 import jax

@@ -113,7 +113,13 @@ def test_wheel_holds_the_package_and_no_more(built):
 def test_sdist_holds_tests_and_pages_but_no_data(built):
     with tarfile.open(built[0]) as sdist:
         names = [member.name.partition("/")[2] for member in sdist if member.isfile()]
-    wanted = {"tests/conftest.py", "docs/data.md", "configs/sines.py", "launch/test.sh", "LICENSE"}
+    wanted = {
+        "tests/conftest.py",
+        "docs/reference/data.md",
+        "configs/sines.py",
+        "launch/test.sh",
+        "LICENSE",
+    }
     assert wanted <= set(names)
     data = [n for n in names if n.endswith(DATA) and not n.startswith("tests/fixtures/")]
     assert {n for n in data if ".egg-info/" not in n} == {"constraints.txt"}

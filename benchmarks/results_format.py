@@ -36,6 +36,11 @@ class Result:
         return self.panel.facts[name]
 
 
+def pick(results: list[Result], **wanted: Any) -> list[Result]:
+    """The results whose cells have the wanted values."""
+    return [r for r in results if all(r.cell[key] == value for key, value in wanted.items())]
+
+
 def number(value: float) -> str:
     """Three decimals, as the paper prints them."""
     return f"{value:.3f}"

@@ -1,20 +1,25 @@
-"""Writes docs/results.md from the files of ``docs/results``, for ``benchmarks/tables.py write``."""
+"""Fills the tables of the results' pages from ``docs/results``, for ``benchmarks/tables.py write``.
+
+A page says ``<!-- table NAME -->`` where a table belongs; the words around it are written by hand.
+"""
 
 import json
+import re
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from results_few_steps import few_steps
-from results_format import PAPER_SCORES, SETS, Result, number, spread, table
+from results_format import PAPER_SCORES, SETS, Result, number, pick, spread, table
+from results_summary import Paper, four, glance, systems
 
+from pacodi_jax import files
 from pacodi_jax.metrics import Estimate, Panel
 from pacodi_jax.metrics.score import summarise
 
-#: The paper's own figures: data set, length, score, model.
-Paper = dict[str, dict[str, dict[str, dict[str, float]]]]
-
+#: A table of a page: its name, and what is between the marks.
+MARKED = re.compile(r"(<!-- table (\w+) -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
 FURTHER_SCORES = {
     "strong_discriminative_v1": "Strong discriminative",
     "phase_coherence_v1": "Phase coherence",
@@ -41,11 +46,6 @@ def read(folder: Path) -> list[Result]:
         for path in sorted(folder.glob("*.json"), key=lambda path: path.stem)
         if "cell" in (record := json.loads(path.read_text()))
     ]
-
-
-def pick(results: list[Result], **wanted: Any) -> list[Result]:
-    """The results whose cells have the wanted values."""
-    return [r for r in results if all(r.cell[key] == value for key, value in wanted.items())]
 
 
 def kinds(results: list[Result]) -> list[dict[str, Any]]:
@@ -84,9 +84,8 @@ def cells(results: list[Result], length: int, name: str, split: str, paper: Pape
     rows.insert(0, ["*floor: real against other real windows*", *map(spread, floors.values())])
     if split == "train" and name in PAPER_SCORES:
         for model in dict.fromkeys(m for s in sets for m in paper[s][str(length)].get(name, {})):
-            if model.split()[0] in ("PaCoDi", "FreqDiff", "DDPM", "decoupled", "temporal"):
-                theirs = [paper[s][str(length)][name].get(model) for s in sets]
-                rows.append([f"paper: {model}", *("–" if v is None else number(v) for v in theirs)])
+            theirs = [paper[s][str(length)][name].get(model) for s in sets]
+            rows.append([f"paper: {model}", *("–" if v is None else number(v) for v in theirs)])
     return table(["", *(SETS[s] for s in sets)], rows)
 
 
@@ -225,37 +224,52 @@ def middle(values: list[float]) -> str:
     return f"{number(median)} ({number(low)} to {number(high)})"
 
 
-def page(results: list[Result], paper: Paper, parts: Path) -> str:
-    """The whole page; its words are in ``docs/results/*.md``, its numbers in the JSON files."""
-    text = (parts / "page.md").read_text()
-    filled = {
+def tables(results: list[Result], paper: Paper, folder: Path) -> dict[str, str]:
+    """Every table by the name that pages call it."""
+    made = {
+        "glance": glance(results, paper),
+        "systems": systems(results, paper),
+        "four": four(results, paper),
         "verdicts": verdicts(results, paper),
         "memorisation": memorisation(results),
         "budget": budget(results),
-        "few_steps": few_steps(parts),
-        "history": history(parts),
+        "few_steps": few_steps(folder),
+        "history": history(folder),
         "temporal": against(results, "temporal", FIRST),
         "monolithic": against(results, "monolithic", FIRST),
         "ablation": against(results, "decoupled", ABLATION),
+        "further": all_cells(results, 24, "train", paper, FURTHER_SCORES),
     }
-    for length in (24, 64):
-        for split in ("train", "held_out"):
-            filled[f"scores_{length}_{split}"] = "\n\n".join(
-                f"**{title}**\n\n{cells(results, length, name, split, paper)}"
-                for name, title in PAPER_SCORES.items()
-                if pick(results, length=length)
-            )
-    filled["further"] = "\n\n".join(
-        f"**{title}**\n\n{cells(results, 24, name, 'train', paper)}"
-        for name, title in FURTHER_SCORES.items()
+    for length, split in ((24, "train"), (24, "held_out"), (64, "train")):
+        name = f"scores_{length}_{split}"
+        made[name] = all_cells(results, length, split, paper, PAPER_SCORES)
+    return made
+
+
+def all_cells(
+    results: list[Result], length: int, split: str, paper: Paper, names: dict[str, str]
+) -> str:
+    """The tables of several scores, each under its title."""
+    found = names if pick(results, length=length) else {}
+    return "\n\n".join(
+        f"**{title}**\n\n{cells(results, length, name, split, paper)}"
+        for name, title in found.items()
     )
-    for name, value in filled.items():
-        text = text.replace("{{" + name + "}}", value or "Not run yet.")
-    return text
 
 
-def write(folder: Path, target: Path) -> Path:
-    """Writes the page and returns where it is."""
-    paper = json.loads((folder / "paper.json").read_text())
-    target.write_text(page(read(folder), paper, folder))
-    return target
+def fill(page: str, made: dict[str, str]) -> str:
+    """A page with its tables made anew."""
+
+    def anew(found: re.Match[str]) -> str:
+        return f"{found[1]}\n{made[found[2]] or 'Not run yet.'}\n\n{found[4]}"
+
+    return MARKED.sub(anew, page)
+
+
+def write(folder: Path, pages: list[Path]) -> list[Path]:
+    """Fills the pages that have tables and returns them."""
+    made = tables(read(folder), json.loads((folder / "paper.json").read_text()), folder)
+    marked = [page for page in pages if MARKED.search(page.read_text())]
+    for page in marked:
+        files.write_text(page, fill(page.read_text(), made))
+    return marked

@@ -2,7 +2,7 @@
 
     python benchmarks/tables.py list [PATTERN …]              the cells, and which are done
     python benchmarks/tables.py run [PATTERN …] [--seeds N]   trains and scores what is not done yet
-    python benchmarks/tables.py write                         writes docs/results.md
+    python benchmarks/tables.py write                         fills the tables of the pages
 
 A pattern is a part of a cell's name with ``*``, for example ``etth1-24-*-honest``. A cell is one
 run of the main command with ``--mode=all``; its folder is ``runs/tables/CELL`` and what it scored
@@ -28,6 +28,8 @@ from pacodi_jax.metrics import Panel, Score
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs" / "results"
 RUNS = ROOT / "runs" / "tables"
+#: Where tables of the results may stand.
+PAGES = [ROOT / "README.md", ROOT / "docs" / "results.md", *ROOT.glob("docs/experiments/*.md")]
 
 #: Training steps of a budget.
 STEPS = {"short": 8_000, "final": 40_000}
@@ -296,7 +298,7 @@ def main() -> None:
     if given.action == "write":
         from results_page import write
 
-        print(write(RESULTS, ROOT / "docs" / "results.md"))
+        print(*write(RESULTS, PAGES), sep="\n")
         for cell in grid():
             if not cell.done:
                 print(f"note: {cell.name} is of other settings, or was not run")

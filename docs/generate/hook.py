@@ -6,7 +6,7 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 from site_gallery import gallery
 from site_links import mend
-from site_pages import in_order, of_the_root
+from site_pages import in_order, of_the_root, questions
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 def on_files(files: Files, config: Any) -> Files:
     """Adds the pages that are no files of docs/, and orders all of them."""
     made = of_the_root(ROOT) | gallery(ROOT / "notebooks")
+    made |= questions(ROOT / "docs" / "experiments")
     for name, content in made.items():
         files.append(File.generated(config, name, content=content))
     config.nav = in_order([file.src_uri for file in files.documentation_pages()])

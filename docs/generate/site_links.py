@@ -11,6 +11,8 @@ ROOT_PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
 }
+#: Folders that the site lists on a page of their own.
+FOLDERS = {"notebooks": "gallery/index.md", "docs/experiments": "experiments/index.md"}
 MARKDOWN = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 HTML = re.compile(r'\b(src|srcset|href)="([^"]+)"')
 FENCED = re.compile(r"(^```.*?^```\s*?$)", re.MULTILINE | re.DOTALL)
@@ -49,8 +51,8 @@ def moved(target: str, source: str, page: str, repository: str | None) -> str | 
 def of_the_site(file: str) -> str | None:
     """The page or picture of the site that a file of the repository becomes."""
     path = PurePosixPath(file)
-    if file == "notebooks":
-        return "gallery/index.md"
+    if file in FOLDERS:
+        return FOLDERS[file]
     if path.parts[0] == "notebooks" and path.suffix == ".ipynb":
         return f"gallery/{path.stem}.md"
     if (

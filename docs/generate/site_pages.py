@@ -1,5 +1,6 @@
 """Which pages the site has and in which order; a new file of a folder needs no entry."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +28,28 @@ FIRST = [
     "reference/settings.md",
     "explanation/method.md",
     "gallery/index.md",
+    "experiments/index.md",
+    "experiments/protocol.md",
 ]
+QUESTIONS = """Every question that was measured, and its answer. Each page says how. The numbers
+come from files under `docs/results`, which the scripts of `benchmarks/` wrote.
+
+"""
 
 
 def of_the_root(root: Path) -> dict[str, str]:
     """The pages that are written at the root of the repository."""
     return {page: (root / file).read_text() for file, page in ROOT_PAGES.items()}
+
+
+def questions(folder: Path) -> dict[str, str]:
+    """The page that lists the experiments: each question with the first sentences of its answer."""
+    rows = []
+    for path in sorted(folder.glob("*.md")):
+        title, answer = path.read_text().split("\n\n", 2)[:2]
+        answer = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", answer.replace("\n", " "))
+        rows.append(f"**[{title.lstrip('# ')}]({path.name})**\n\n:   {answer}\n")
+    return {"experiments/index.md": "# Experiments\n\n" + QUESTIONS + "\n".join(rows)}
 
 
 def in_order(pages: list[str]) -> list[Any]:

@@ -10,7 +10,7 @@ in units of each channel's standard deviation in train, gives samples the mean a
 train. As the optimal transport from one Gaussian to the other it moves samples as little as any
 such map. The correction is shrunk by the sampling error of the draws. The covariance between the
 real part of one channel and the imaginary part of another (which of them leads) is not corrected.
-The paper has no such step; docs/results.md reports its effect.
+The paper has no such step; docs/experiments/calibration.md reports its effect.
 """
 
 from typing import NamedTuple

@@ -20,7 +20,7 @@ from pacodi_jax.types import Array, Quadratures
 
 #: The soft floor of a window's scale, as a fraction of the channel's standard deviation. Quiet
 #: windows are not blown up to unit variance, so that the loss is not spent on windows that hardly
-#: move (docs/results.md compares other values).
+#: move (docs/experiments/calibration.md compares others).
 FLOOR = 0.3
 
 

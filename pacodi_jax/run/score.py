@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from pacodi_jax.data import Dataset
+from pacodi_jax.data.windows import WindowSet
 from pacodi_jax.metrics import memorisation
 from pacodi_jax.metrics.cache import default_cache
 from pacodi_jax.metrics.draws import LEAST
+from pacodi_jax.metrics.generalisation import generalisation, stretches
 from pacodi_jax.metrics.panel import score_panel
 from pacodi_jax.metrics.registry import Budget
 from pacodi_jax.metrics.verdict import settle
@@ -59,7 +61,8 @@ def score(
     # A constant channel is put back by the recipe, not made by the model: nothing to score.
     synthetic = trained.draw(count, seed=seed, **how).values[..., live]
     real = recipe.deliver(train.values())[..., live]
-    if held_out is None and len(dataset.held_out):
+    own = held_out is None
+    if own and len(dataset.held_out):
         held_out = recipe.deliver(dataset.held_out.values())
     notes: tuple[str, ...] = ()
     if held_out is None or len(held_out) < LEAST:
@@ -78,5 +81,30 @@ def score(
         progress=progress,
     )
     panel = replace(panel, facts=score_facts(trained, wanted, seed, **how))
+    if own and unseen is not None and recipe.split == "blocks":
+        found, said = _generalisation(real, synthetic, unseen, dataset.held_out, wanted, seed)
+        panel, notes = replace(panel, facts={**panel.facts, **found}), (*notes, said)
     panel = settle(panel, memorisation.audit(real, train.starts, synthetic, unseen))
     return Verdict(panel, notes, f"{recipe.source} by {trained.facts['model']}", real, synthetic)
+
+
+def _generalisation(
+    train: np.ndarray,
+    synthetic: np.ndarray,
+    unseen: np.ndarray,
+    windows: WindowSet,
+    wanted: Evaluation,
+    seed: int,
+) -> tuple[dict[str, Any], str]:
+    """How synthetic windows stand for unseen blocks beside train: for the record, and in words."""
+    blocks = stretches(windows.starts, windows.length)
+    if len(np.unique(blocks)) < 2:
+        return {}, (
+            "generalisation needs 2 held-out blocks or more, here is 1: take a smaller data.block"
+        )
+    found = generalisation(train, synthetic, unseen, blocks, seed=seed, limit=wanted.windows)
+    words = "; ".join(one.label for one in found)
+    return {"generalisation": [one._asdict() for one in found]}, (
+        "generalisation, the distance to unseen windows over that of train (at most 1: as good as "
+        f"real data): {words}"
+    )

@@ -44,7 +44,8 @@ class DualBranch(nn.Module):
         ``filter`` (the same with filters in place of neighbours, and attention to octaves of bins)
         or ``none`` (decoupled).
       length: L of the windows, on whose time steps ``time`` and ``filter`` work; K does not
-        determine it. 0 takes 2K − 1 or slightly more. With patches it is not used: the patch index is transformed.
+        determine it. 0 takes 2K − 1 or slightly more. With patches it is not used: the patch index
+        is transformed.
       condition_width: E, of the condition vector; 0 for none.
       dtype: of the products, ``float32`` or ``bfloat16``; all else stays float32.
       remat: recompute each block in the backward pass instead of keeping its activations; with

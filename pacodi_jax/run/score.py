@@ -82,7 +82,9 @@ def score(
     )
     panel = replace(panel, facts=score_facts(trained, wanted, seed, **how))
     if own and unseen is not None and recipe.split == "blocks":
-        found, said = _generalisation(real, synthetic, unseen, dataset.held_out, wanted, seed)
+        found, said = _generalisation(
+            real, synthetic, unseen, dataset.held_out, budget._replace(windows=wanted.windows), seed
+        )
         panel, notes = replace(panel, facts={**panel.facts, **found}), (*notes, said)
     panel = settle(panel, memorisation.audit(real, train.starts, synthetic, unseen))
     return Verdict(panel, notes, f"{recipe.source} by {trained.facts['model']}", real, synthetic)
@@ -93,7 +95,7 @@ def _generalisation(
     synthetic: np.ndarray,
     unseen: np.ndarray,
     windows: WindowSet,
-    wanted: Evaluation,
+    budget: Budget,
     seed: int,
 ) -> tuple[dict[str, Any], str]:
     """How synthetic windows stand for unseen blocks beside train: for the record, and in words."""
@@ -102,9 +104,18 @@ def _generalisation(
         return {}, (
             "generalisation needs 2 held-out blocks or more, here is 1: take a smaller data.block"
         )
-    found = generalisation(train, synthetic, unseen, blocks, seed=seed, limit=wanted.windows)
+    found = generalisation(
+        train,
+        synthetic,
+        unseen,
+        blocks,
+        seed=seed,
+        limit=budget.windows,
+        encoder_steps=budget.encoder_steps,
+    )
     words = "; ".join(one.label for one in found)
-    return {"generalisation": [one._asdict() for one in found]}, (
+    record = [{**one._asdict(), "interval": list(one.interval)} for one in found]
+    return {"generalisation": record}, (
         "generalisation, the distance to unseen windows over that of train (at most 1: as good as "
         f"real data): {words}"
     )

@@ -1,5 +1,7 @@
 """Blocks: parts that share one law, and that no window or gap filling looks across."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -42,7 +44,7 @@ def test_a_window_of_rows_lies_between_any_two_parts(seed):
     for series in (parts[:1000], parts[1000:]):
         found = runs(series)
         assert len(found) > 5
-        for (one, _), (other, _) in zip(found, found[1:], strict=False):
+        for (one, _), (other, _) in itertools.pairwise(found):
             assert splits.GAP in (one, other)
         assert all(size == 7 for kind, size in found if kind == splits.GAP)
 

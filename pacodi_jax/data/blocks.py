@@ -51,7 +51,8 @@ def by_blocks(
     first = 0
     for (begin, end), count in zip(itertools.pairwise(bounds.tolist()), counts, strict=True):
         edges = [begin + rows * i for i in range(count)] + [end]
-        for kind, (one, other) in zip(kinds[first:], itertools.pairwise(edges), strict=False):
+        own = kinds[first : first + count]
+        for kind, (one, other) in zip(own, itertools.pairwise(edges), strict=True):
             out[one:other] = kind
         _take_gaps(out[begin:end], length)
         first += count
@@ -80,7 +81,7 @@ def _every(count: int, share: float, offset: float) -> np.ndarray:
 def _take_gaps(parts: np.ndarray, length: int) -> None:
     """Empties ``length`` rows at each border of one series, in place; train's if it has a side."""
     given = parts.copy()
-    for border in np.flatnonzero(np.diff(given)) + 1:
+    for border in (np.flatnonzero(np.diff(given)) + 1).tolist():
         after = given[border - 1] != TRAIN
         first = border if after else max(border - length, 0)
         parts[first : first + length if after else border] = GAP

@@ -1,5 +1,6 @@
 """Generalisation: how well synthetic windows stand for data nobody saw, beside real ones."""
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -42,6 +43,14 @@ class Generalisation(NamedTuple):
         """The ratio and its interval."""
         low, high = self.interval
         return f"{self.name} {self.ratio:.2f} ({low:.2f} to {high:.2f}, {self.blocks} blocks)"
+
+
+class Compared(NamedTuple):
+    """What one distance compares: rows of windows, or of their representations."""
+
+    train: np.ndarray
+    synthetic: np.ndarray
+    unseen: np.ndarray
 
 
 def stretches(starts: np.ndarray, length: int) -> np.ndarray:
@@ -89,11 +98,12 @@ def generalisation(
     size = min(limit, len(train), len(synthetic))
     real, made = (_some(windows, size, seed) for windows in sets[:2])
     encoder = ts2vec.train(seed, real, encoder_steps)
-    coded = [ts2vec.encode(encoder, windows) for windows in (real, made, sets[2])]
-    found = [_ratio("Context-FID", frechet_distance, *coded, groups)]
-    for name, distance in _distances(seed):
-        found.append(_ratio(name, distance, real, made, sets[2], groups))
-    return tuple(found)
+    coded = Compared(*(ts2vec.encode(encoder, windows) for windows in (real, made, sets[2])))
+    compared = Compared(real, made, sets[2])
+    return (
+        _ratio("Context-FID", frechet_distance, coded, groups),
+        *(_ratio(name, distance, compared, groups) for name, distance in _distances(seed)),
+    )
 
 
 def _prepared(*sets: np.ndarray) -> list[np.ndarray]:
@@ -134,21 +144,15 @@ def _distances(seed: int) -> Iterator[tuple[str, Distance]]:
         "Phase coherence": spectra.phase_coherence_distance,
     }
     for name, score in known.items():
-        yield name, lambda one, other, score=score: float(score(one, other, seed=seed))
+        yield name, functools.partial(score, seed=seed)
 
 
-def _ratio(
-    name: str,
-    distance: Distance,
-    train: np.ndarray,
-    synthetic: np.ndarray,
-    unseen: np.ndarray,
-    groups: np.ndarray,
-) -> Generalisation:
+def _ratio(name: str, distance: Distance, sets: Compared, groups: np.ndarray) -> Generalisation:
     """The ratio on all unseen windows, and its interval from leaving out one block at a time."""
 
     def both(rows: np.ndarray) -> tuple[float, float]:
-        seen, made = distance(unseen[rows], train), distance(unseen[rows], synthetic)
+        unseen = sets.unseen[rows]
+        seen, made = distance(unseen, sets.train), distance(unseen, sets.synthetic)
         if not seen > 0:
             raise PacodiError(f"{name}: train and unseen windows are the same; nothing is unseen.")
         return made, seen

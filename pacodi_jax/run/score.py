@@ -82,10 +82,10 @@ def score(
     )
     panel = replace(panel, facts=score_facts(trained, wanted, seed, **how))
     if own and unseen is not None and recipe.split == "blocks":
-        found, said = _generalisation(
+        record, said = _generalisation(
             real, synthetic, unseen, dataset.held_out, budget._replace(windows=wanted.windows), seed
         )
-        panel, notes = replace(panel, facts={**panel.facts, **found}), (*notes, said)
+        panel, notes = replace(panel, facts={**panel.facts, **record}), (*notes, said)
     panel = settle(panel, memorisation.audit(real, train.starts, synthetic, unseen))
     return Verdict(panel, notes, f"{recipe.source} by {trained.facts['model']}", real, synthetic)
 

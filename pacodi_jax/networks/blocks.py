@@ -30,7 +30,7 @@ class Interaction(NamedTuple):
 
     Attributes:
       shared: whether each branch's MLP is fed the tokens of both.
-      hidden: hidden width of a branch's MLP, from the width of a token; 0 for none.
+      hidden: hidden width of a branch's MLP, from the width of a token.
       steps: hidden width of the MLP over time steps; 0 for none.
       filtered: whether time steps see those around through a filter, not as two neighbours.
       octaves: whether attention is to the octaves of bins instead of to every bin.
@@ -184,8 +184,6 @@ class Block(nn.Module):
             )
             parts = zip(tokens, gates, stepwise(inputs), strict=True)
             tokens = tuple(token + gate[:, None] * part for token, gate, part in parts)
-        if not kind.hidden(width):
-            return tokens, None
         if kind.shared:
             inputs = (pack(inputs, "b n *")[0],) * len(tokens)
         mlp = FeedForward(kind.hidden(width), self.dtype, name="mlp")

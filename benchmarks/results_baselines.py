@@ -111,10 +111,8 @@ def speed(folder: Path) -> str:
         for task, sides in tasks.items():
             ratios = np.divide(sides["ours"], sides["theirs"])
             speeds = (f"{np.median(sides[name]):,.1f}" for name in ("ours", "theirs"))
-            low, high = (number(value)[:-1] for value in (ratios.min(), ratios.max()))
-            rows.append(
-                [f"{length}, {task}", *speeds, f"{np.median(ratios):.2f} ({low} to {high})"]
-            )
+            span = f"{np.median(ratios):.2f} ({ratios.min():.2f} to {ratios.max():.2f})"
+            rows.append([f"{length}, {task}", *speeds, span])
     return table(["L, task", "ours", "PyTorch", "ratio (range of the rounds)"], rows)
 
 

@@ -40,6 +40,12 @@ def recorded(config: dict[str, Any]) -> dict[str, Any]:
     return {name: config.get(part, {}).get(setting) for name, (part, setting) in parts_.items()}
 
 
+def unrecorded(command: str) -> list[str]:
+    """A command without the settings that are compared by their values."""
+    named = tuple(f"--config.{key}=" for key in RECORDED.values())
+    return sorted(part for part in command.split() if not part.startswith(named))
+
+
 def shortened(score: Score) -> Score:
     """The part of a score that the repository keeps."""
     return Score(

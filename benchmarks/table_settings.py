@@ -25,7 +25,7 @@ BUDGETS: dict[str, dict[str, Any]] = {
     "final": {},
     "equal": _TIMED,
     "hour": _TIMED,
-    "recipe": {"evaluate.seeds": 3, "train.warmup": 500, "train.calibration": 0},
+    "recipe": {"evaluate.seeds": 3, "train.calibration": 0},
 }
 #: Baselines have PaCoDi's minutes: the steps that they take on one core in the time of one step of
 #: PaCoDi at L = 24 (the page has the minutes of every run). Ablations have PaCoDi's steps.

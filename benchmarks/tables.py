@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import table_runs
-from table_runs import RECORDED, ROOT, recorded, shortened, training_minutes
+from table_runs import RECORDED, ROOT, recorded, shortened, training_minutes, unrecorded
 from table_settings import (
     AUTHORS,
     BUDGETS,
@@ -151,18 +151,12 @@ class Cell(NamedTuple):
             return False
         record = json.loads(self.result.read_text())
         found = {name: record.get(name) for name in RECORDED}
-        return (_unrecorded(record["command"]), found) == (_unrecorded(self.said), self.recorded)
+        return (unrecorded(record["command"]), found) == (unrecorded(self.said), self.recorded)
 
     @property
     def said(self) -> str:
         """The command as a user types it."""
         return " ".join(["python", *self.command])
-
-
-def _unrecorded(command: str) -> list[str]:
-    """A command without the settings that are compared by their values."""
-    named = tuple(f"--config.{key}=" for key in RECORDED.values())
-    return sorted(part for part in command.split() if not part.startswith(named))
 
 
 def grid(seeds: int = 1) -> list[Cell]:

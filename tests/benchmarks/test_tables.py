@@ -167,6 +167,9 @@ def test_the_pages_say_where_the_aim_is_missed(tables, paced, tmp_path):
     parts = {"floor": {"0": 0.01, "1": 0.03}, "7": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]}
     scores = {"context_fid_v1": parts, "correlational_v1": parts}
     (tmp_path / "history.json").write_text(json.dumps({"air": {"scores": scores}}))
+    (tmp_path / "speed").mkdir()
+    speeds = {"24": {"training": {"ours": [20.0, 30.0], "theirs": [10.0, 10.0]}}}
+    (tmp_path / "speed" / "diffusion_ts.json").write_text(json.dumps(speeds))
     for cell in tables.grid():
         value = 0.5 if cell.data == "air" else 0.001
         record = made_record(tables, cell, value)
@@ -180,11 +183,26 @@ def test_the_pages_say_where_the_aim_is_missed(tables, paced, tmp_path):
     assert all("Not run yet" not in text for name, text in found.items() if name != "few_steps")
     assert "| Air, Context-FID | 0.020 | 0.350 (0.150 to 0.550) |" in found["perfect_generator"]
     assert "|  | floor | blocks of 7 L |" in found["perfect_generator"]
+    assert "| 24, training | 25.0 | 10.0 | 2.50 (2.00 to 3.00) |" in found["baselines"]
+    system = "| 1.00 | 353,531 | 60,000 of 150,000 | 10.0 | 500 | 3.1 |"
+    assert found["baselines"].count(system) == 4  # TimeGAN on four sets
+    assert found["baselines"].count("*floor: real windows*") == 4
     rows = "".join(found.values()).split("\n| PaCoDi SDE, 40,000 steps |")[1:]
     assert len(rows) == 2 * len(page.PAPER_SCORES) + len(page.FURTHER_SCORES)
     assert "paper: PaCoDi SDE | 0.015 | 0.022 | 0.007 | 0.026" in found["paper"]
     assert f"PaCoDi DDPM, {tables.STEPS['short']:,} steps, **paper protocol**" in found["paper"]
     assert "| PaCoDi, here | 0.001 ± " in found["results"]
+
+
+def test_a_system_that_was_not_run_is_told_as_open(tables, paced):
+    page = importlib.import_module("results_baselines")
+    cell = next(c for c in tables.grid() if c.name == "air-24-timevae-own-honest-equal")
+    told = page.equal_minutes([made_result(tables, cell, 0.4)])
+    assert "**Air**" in told
+    assert "ETTh1" not in told
+    assert "| TimeVAE | 0.400 ± 0.001 |" in told
+    assert told.count("| open |") >= 7
+    assert "| TimeVAE | open | open | open | 0.805 | 0.786 |" in page.published([])
 
 
 def test_tables_of_the_pages_are_those_of_the_kept_results(tables):

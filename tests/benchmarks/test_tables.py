@@ -132,7 +132,7 @@ def made_record(tables, cell, value):
         **cell.recorded,
         "training_minutes": 1.0,
         "processor_minutes": 10.0,
-        "authors_steps": 18_000,
+        "authors_steps": cell.authors_steps,
         "evaluations": 500,
         "drawn_per_second": 3.14,
         "peak_megabytes": 900,

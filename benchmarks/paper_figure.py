@@ -19,7 +19,7 @@ from table_runs import ROOT, pace
 
 from pacodi_jax import files
 from pacodi_jax.configs import loader
-from pacodi_jax.run import folder
+from pacodi_jax.run import folder, parts
 from pacodi_jax.settings import Config
 from pacodi_jax.train.display import Terminal
 from pacodi_jax.train.from_config import train
@@ -66,8 +66,6 @@ def drawn(place: Path, count: int) -> np.ndarray:
 
 def real_windows(config: Config, count: int) -> np.ndarray:
     """As many training windows, evenly spread, in the user's units."""
-    from pacodi_jax.run import parts
-
     found = parts.load_windows(config)
     windows = found.recipe.deliver(found.train.once().values())
     return windows[np.linspace(0, len(windows) - 1, count).astype(int)]
@@ -92,7 +90,7 @@ def draw(real: np.ndarray, systems: dict[str, np.ndarray], path: Path, words: st
     axes = figure.subplots(3, len(systems), sharex="row", sharey="row")
     bins = np.linspace(-0.2, 1.2, 71)
     for column, (name, made) in enumerate(systems.items()):
-        axes[0, column].set_title(name)
+        axes[0, column].set_title(name, fontsize=10)
         for values, colour, label in ((real, REAL, "real"), (made, MADE, "synthetic")):
             height, _ = np.histogram(scaled(values), bins, density=True)
             line = "-" if label == "real" else "--"
@@ -105,7 +103,7 @@ def draw(real: np.ndarray, systems: dict[str, np.ndarray], path: Path, words: st
                 axes[row, column].scatter(*cloud.T, s=10, c=colour, marker=mark, alpha=0.5)
     for row, word in enumerate(("density", "PCA", "t-SNE")):
         axes[row, 0].set_ylabel(word)
-    axes[0, 0].legend(frameon=False)
+    axes[0, 0].legend(frameon=False, loc="upper left", fontsize=8)
     figure.supxlabel(words, fontsize=9)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
@@ -124,8 +122,9 @@ def main() -> None:
     systems, facts = {}, {}
     for name in SYSTEMS:
         place, config = trained(given.runs, given.data, name, given.minutes)
-        systems[name] = drawn(place, given.windows)
-        facts[name] = {"steps": config.train.steps, "batch": config.train.batch}
+        steps, batch = config.train.steps, config.train.batch
+        systems[f"{name}, {steps:,} steps of {batch}"] = drawn(place, given.windows)
+        facts[name] = {"steps": steps, "batch": batch}
     words = f"{given.data}, L = {LENGTH}; {given.minutes:g} processor minutes of training each"
     draw(real_windows(config, given.windows), systems, PICTURE, words)
     about = {"data": given.data, "minutes": given.minutes, "windows": given.windows}

@@ -250,7 +250,6 @@ def test_a_mistake_is_named_before_anything_is_trained(changes, message):
         ({"static": {"grade": "middling"}}, "was not in train"),
         ({"static": {"colour": "red"}}, "'colour' is no static column"),
         ({"text": "two peaks"}, "trained without texts"),
-        ({"text": "up", "static": {"grade": "high"}}, "use one of them"),
     ],
 )
 def test_a_request_that_cannot_be_answered_is_named(fitted, request_, message):

@@ -6,7 +6,7 @@ from pacodi_jax.metrics.results import Panel, Side
 from pacodi_jax.metrics.score import Estimate, Score
 from pacodi_jax.metrics.verdict import BLIND
 from pacodi_jax.report.numbers import number
-from pacodi_jax.report.sections import PageSection
+from pacodi_jax.report.sections import Section
 from pacodi_jax.report.style import CSS
 from pacodi_jax.report.tables import SPLITS
 
@@ -79,7 +79,7 @@ def _table(panel: Panel, split: str) -> str:
     )
 
 
-def _section(section: PageSection) -> str:
+def _section(section: Section) -> str:
     figures = "".join(
         f"<figure>{p.svg}<figcaption>{escape(p.caption)}</figcaption></figure>"
         for p in section.pictures
@@ -142,7 +142,7 @@ def _meta(panel: Panel) -> str:
     return f'{size}<p class="meta">Protocol: <strong>{escape(panel.protocol)}</strong></p>'
 
 
-def page(title: str, panel: Panel, sections: list[PageSection]) -> str:
+def page(title: str, panel: Panel, sections: list[Section]) -> str:
     """Returns the whole page: verdict, tables, pictures, method."""
     lines = "".join(f"<p>{escape(line)}</p>" for line in panel.verdict or ())
     tables = "".join(

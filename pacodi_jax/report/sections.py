@@ -24,7 +24,7 @@ class Picture(NamedTuple):
     caption: str
 
 
-class PageSection(NamedTuple):
+class Section(NamedTuple):
     """A heading, a sentence and its pictures; with ``key``, a legend of the two colours."""
 
     title: str
@@ -65,7 +65,7 @@ def _maps(flat: list[np.ndarray], seed: int) -> tuple[np.ndarray, np.ndarray]:
     return reduced[:, :2], tsne.fit_transform(reduced)
 
 
-def clouds(real: np.ndarray, synthetic: np.ndarray, seed: int) -> PageSection:
+def clouds(real: np.ndarray, synthetic: np.ndarray, seed: int) -> Section:
     """Density, PCA and t-SNE of windows ``(N, L, C)``: the figure of the paper."""
     scale = fit_scale(real)
     rng = np.random.default_rng(seed)
@@ -74,7 +74,7 @@ def clouds(real: np.ndarray, synthetic: np.ndarray, seed: int) -> PageSection:
         scale.apply(w[rng.permutation(len(w))[:size]]).reshape(size, -1) for w in (real, synthetic)
     ]
     components, mapped = _maps(flat, seed)
-    return PageSection(
+    return Section(
         "Distribution",
         f"{size} real (discs) and {size} synthetic (crosses) windows. Discs without crosses are "
         "real windows that are missed; crosses without discs are unlike any real window.",
@@ -95,11 +95,11 @@ def clouds(real: np.ndarray, synthetic: np.ndarray, seed: int) -> PageSection:
     )
 
 
-def examples(real: np.ndarray, synthetic: np.ndarray, names: list[str], seed: int) -> PageSection:
+def examples(real: np.ndarray, synthetic: np.ndarray, names: list[str], seed: int) -> Section:
     """Random windows side by side, channel by channel."""
     rng = np.random.default_rng(seed)
     chosen = [w[rng.permutation(len(w))[:SHOWN]] for w in (real, synthetic)]
-    return PageSection(
+    return Section(
         "Windows side by side",
         f"{SHOWN} real and {SHOWN} synthetic windows, chosen at random, in the units of the data."
         + _shown(names),
@@ -113,10 +113,10 @@ def examples(real: np.ndarray, synthetic: np.ndarray, names: list[str], seed: in
     )
 
 
-def spectra(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> PageSection:
+def spectra(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> Section:
     """Mean power spectra, in decibels."""
     levels = [10 * np.log10(power_spectrum(w) + 1e-12) for w in (real, synthetic)]
-    return PageSection(
+    return Section(
         "Power spectra",
         "Bin 0 holds the variance of window means; the last bin is the highest frequency."
         + _shown(names),
@@ -131,10 +131,10 @@ def spectra(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> PageSe
     )
 
 
-def autocorrelations(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> PageSection:
+def autocorrelations(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> Section:
     """Autocorrelation by lag."""
     values = [autocorrelation(w) for w in (real, synthetic)]
-    return PageSection(
+    return Section(
         "Autocorrelation",
         "Relative to each channel's overall mean: a level that lasts a whole window counts as "
         "correlation." + _shown(names),
@@ -149,7 +149,7 @@ def autocorrelations(real: np.ndarray, synthetic: np.ndarray, names: list[str]) 
     )
 
 
-def correlations(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> PageSection:
+def correlations(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> Section:
     """Cross-correlation of channels, and the difference."""
     first, second = cross_correlation(real), cross_correlation(synthetic)
     shown = (("real", first), ("synthetic", second), ("synthetic − real", second - first))
@@ -158,7 +158,7 @@ def correlations(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> P
     largest = (
         f" The largest difference is {gap.max():.2f}, between {names[column]} and {names[row]}."
     )
-    return PageSection(
+    return Section(
         "Cross-correlation",
         "Correlation of channels at the same step, over all windows; orange is positive, purple "
         "negative." + (largest if len(names) > 1 else ""),
@@ -170,13 +170,13 @@ def correlations(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> P
     )
 
 
-def neighbour_pairs(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> PageSection:
+def neighbour_pairs(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> Section:
     """The synthetic windows nearest to training windows, each with its neighbour."""
     scale = fit_scale(real)
     found = nearest_neighbour(scale.apply(real), scale.apply(synthetic), scale.apply(real[:1]))
     rows = np.argsort(found.distance)[:3]
     shown = ", ".join(names[:3])
-    return PageSection(
+    return Section(
         "Nearest pairs",
         "The synthetic windows (dashed) that are nearest to a real window (solid). If the lines "
         "coincide, the generator copies.",
@@ -193,7 +193,7 @@ def neighbour_pairs(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -
 
 def sections(
     real: np.ndarray, synthetic: np.ndarray, names: list[str], seed: int = 0
-) -> list[PageSection]:
+) -> list[Section]:
     """All pictures of windows ``(N, L, C)`` in the user's units."""
     return [
         clouds(real, synthetic, seed),

@@ -13,6 +13,7 @@ from pacodi_jax.data.captioned import Captioned
 from pacodi_jax.data.windows import WindowSet
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.text.encoders.interface import clean_text
+from pacodi_jax.types import Array
 
 _KEPT = 512  # training windows, evenly spread, whose texts are kept
 _STREAM = 3  # folded into the seed of a request for the texts that it leaves open
@@ -65,14 +66,17 @@ class TextLaw(NamedTuple):
             training windows with the same ones, or none if no window that is kept has them.
         """
         if static is None or self.static is None:
-            return self._texts(self._uniform(seed, count, len(self.texts)))
+            size = len(self.texts)
+            pick = jax.vmap(lambda key: jax.random.randint(key, (), 0, size))
+            return self._texts(np.asarray(pick(self._keys(seed, count))))
+        places = np.asarray(jax.vmap(jax.random.uniform)(self._keys(seed, count)))
         rows = np.full(count, -1)
         different, which = np.unique(static, axis=0, return_inverse=True)
         for number, values in enumerate(different):
             same = np.flatnonzero((self.static == values).all(axis=1))
             if len(same):
-                chosen = same[self._uniform(seed, count, len(same))]
-                rows = np.where(which.ravel() == number, chosen, rows)
+                mine = which.ravel() == number
+                rows[mine] = same[(places[mine] * len(same)).astype(int)]
         return self._texts(rows)
 
     def _texts(self, rows: np.ndarray) -> Texts:
@@ -82,10 +86,9 @@ class TextLaw(NamedTuple):
         return Texts(vectors, given, [self.texts[row] if row >= 0 else "" for row in rows])
 
     @staticmethod
-    def _uniform(seed: int, count: int, size: int) -> np.ndarray:
+    def _keys(seed: int, count: int) -> Array:
         key = jax.random.fold_in(jax.random.key(seed), _STREAM)
-        keys = jax.vmap(lambda i: jax.random.fold_in(key, i))(np.arange(count))
-        return np.asarray(jax.vmap(lambda key: jax.random.randint(key, (), 0, size))(keys))
+        return jax.vmap(lambda i: jax.random.fold_in(key, i))(np.arange(count))
 
     def told(self, recipe: Recipe, vector: np.ndarray) -> Recipe:
         """The recipe with train's law of static columns narrowed to windows of similar texts."""

@@ -97,7 +97,7 @@ def test_a_column_that_holds_still_for_one_window_is_enough(tmp_path):
 def test_the_text_asked_for_stands_in_its_column_of_the_written_table(tmp_path):
     told = ["it rises"] * 100 + ["it falls"] * 100
     recipe = _load(tmp_path, told, text="caption").recipe
-    vector = Hashed(width=8).encode(["it rises"])[0]
+    vector = Hashed(width=64).encode(["it rises"])[0]
     asked = conditions.asked(recipe, None, 0, 2, text="it rises", vector=vector)
     table = recipe.to_table(np.zeros((2, LENGTH, 1)), static=asked.columns)
     assert list(table.columns) == ["window", "value", "caption"]

@@ -199,7 +199,7 @@ def known_pace() -> dict[str, float]:
 
 def measure_pace(cell: Cell) -> None:
     """Measures how long a step of a cell takes and keeps it."""
-    found = table_runs.pace(Config.make(cell.preset))
+    found = table_runs.pace(Config.make(cell.preset).changed(MODELS[cell.model][1]))
     kept = dict(sorted({**known_pace(), cell.paced: round(found, 3)}.items()))
     files.write_text(RESULTS / "pace.json", json.dumps(kept, indent=1) + "\n")
     print(f"== {cell.paced}: {found:.2f} ms of processor time per step", flush=True)

@@ -1,8 +1,10 @@
 """The panel: every score over several seeds, between a floor and a ceiling, on both splits."""
 
+import hashlib
 import os
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -11,13 +13,17 @@ import numpy as np
 
 from pacodi_jax.errors import choose
 from pacodi_jax.metrics import draws, memorisation, registry, ts2vec
+from pacodi_jax.metrics.audit import audit
 from pacodi_jax.metrics.cache import Cache, digest, key_of
 from pacodi_jax.metrics.registry import Budget, Metric
 from pacodi_jax.metrics.results import Panel, Side, Sides
 from pacodi_jax.metrics.score import Score, summarise
-from pacodi_jax.metrics.verdict import judge_score, sentences
+from pacodi_jax.metrics.threads import one_thread
+from pacodi_jax.metrics.verdict import judge_score, sentences, settled
 
 ROLES = ("floor", "ceiling", "score")
+#: Trainings per ceiling, and sets of representations that are kept.
+CEILINGS, KEPT = 2, 16
 Progress = Callable[[int, int, str], None]
 
 
@@ -41,10 +47,16 @@ class Measurement(NamedTuple):
         return float(self.metric.score(real, other, self.seed))
 
 
-def _encoders(windows: draws.Windows, budget: Budget, cache: Cache) -> Callable[[int], Any]:
-    """Returns ``encoder(seed)``: trained once per data set and seed, shared by all comparisons."""
+def _encoders(
+    windows: draws.Windows, budget: Budget, cache: Cache
+) -> Callable[[int, np.ndarray], np.ndarray]:
+    """Returns ``encode(seed, windows)``: an encoder is trained once per data set and seed.
+
+    Representations are kept too: score and ceiling of a seed have the same real windows.
+    """
     identity = digest(windows.real)
     kept: dict[int, Any] = {}
+    encoded: OrderedDict[tuple[int, bytes], np.ndarray] = OrderedDict()
     locks = {seed: threading.Lock() for seed in budget.seeds}
 
     def train(seed: int) -> Any:
@@ -58,21 +70,26 @@ def _encoders(windows: draws.Windows, budget: Budget, cache: Cache) -> Callable[
             cache.keep_encoder(key, stored)
         return stored
 
-    def encoder(seed: int) -> Any:
+    def encode(seed: int, rows: np.ndarray) -> np.ndarray:
+        name = (seed, hashlib.blake2b(rows.tobytes(), digest_size=16).digest())
         with locks[seed]:
             if seed not in kept:
                 kept[seed] = train(seed)
-        return kept[seed]
+            if name not in encoded:
+                encoded[name] = ts2vec.encode(kept[seed], rows)
+                while len(encoded) > KEPT:
+                    encoded.popitem(last=False)
+            return encoded[name]
 
-    return encoder
+    return encode
 
 
 def _metrics(
     windows: draws.Windows, budget: Budget, cache: Cache, only: Collection[str]
 ) -> tuple[Metric, ...]:
     """The metrics named in ``only``, or all of them."""
-    encoder = _encoders(windows, budget, cache)
-    metrics = registry.paper_metrics(budget, encoder) + registry.further_metrics(budget)
+    encode = _encoders(windows, budget, cache)
+    metrics = registry.paper_metrics(budget, encode) + registry.further_metrics(budget)
     metrics += (memorisation.metric(windows),)
     for name in only:
         choose("score", name, dict.fromkeys(metric.name for metric in metrics))
@@ -90,22 +107,34 @@ def _comparisons(windows: draws.Windows, metrics: Sequence[Metric]) -> list[tupl
     ]
 
 
-def _measurements(
-    comparisons: list[tuple[Metric, str]], seeds: tuple[int, ...]
-) -> list[Measurement]:
-    """Seeds and roles outermost: concurrent workers run different programs, each compiled once."""
-    by_split = sorted(comparisons, key=lambda pair: pair[1] != "train")
+def _seeds(metric: Metric, role: str, budget: Budget) -> tuple[int, ...]:
+    """The seeds of a role: ceilings are far away, so two trainings are enough to place them."""
+    few = role == "ceiling" and metric.trained
+    return budget.seeds[:CEILINGS] if few else budget.seeds
+
+
+def _measurements(comparisons: list[tuple[Metric, str]], budget: Budget) -> list[Measurement]:
+    """What needs no training first, then seeds and roles outermost.
+
+    Concurrent workers then run different programs, each compiled once. The ceiling of the
+    held-out column is that of train.
+    """
+    ordered = sorted(comparisons, key=lambda pair: (pair[0].trained, pair[1] != "train"))
     return [
         Measurement(metric, split, role, seed)
-        for seed in seeds
+        for trained in (False, True)
+        for seed in budget.seeds
         for role in ROLES
-        for metric, split in by_split
+        for metric, split in ordered
+        if metric.trained == trained
+        and seed in _seeds(metric, role, budget)
+        and (role != "ceiling" or split == "train")
     ]
 
 
-def _bounds_key(windows: draws.Windows, budget: Budget) -> str:
+def _key(windows: draws.Windows, budget: Budget) -> str:
+    """The key of floors and ceilings; of the synthetic windows they need nothing but the number."""
     held_out = None if windows.held_out is None else digest(windows.held_out)
-    # Of the synthetic windows a bound depends on nothing but their number.
     size = min(budget.windows, len(windows.synthetic))
     trained_on = min(budget.windows, len(windows.real))  # by the encoder
     rest = budget._replace(seeds=(), windows=trained_on)
@@ -118,21 +147,37 @@ def _measure(
     budget: Budget,
     cache: Cache,
     progress: Progress | None,
+    first: Callable[[dict[str, float]], None],
 ) -> dict[str, float]:
-    """Measures what is wanted, by label; floors and ceilings come from the cache if it has them."""
-    key = _bounds_key(windows, budget)
-    known = cache.bounds(key)
-    found = {m.label: known[m.label] for m in wanted if m.role != "score" and m.label in known}
-    missing = [m for m in wanted if m.label not in found]
-    with ThreadPoolExecutor(max(2, os.cpu_count() or 1)) as workers:
+    """Measures what is wanted, by label, and keeps each number as it comes.
+
+    An evaluation that was stopped so goes on where it was. ``first`` is given the numbers that
+    need no training, once they are there.
+    """
+    bounds = _key(windows, budget)
+    own = key_of(bounds, digest(windows.synthetic), len(windows.synthetic))
+    keys = {role: own if role == "score" else bounds for role in ROLES}
+    kept = {key: cache.bounds(key) for key in (bounds, own)}
+    found = {m.label: kept[keys[m.role]].get(m.label) for m in wanted}
+    missing = [m for m in wanted if found[m.label] is None]
+    untrained = sum(not m.metric.trained for m in missing)
+    with ThreadPoolExecutor(max(2, os.cpu_count() or 1)) as workers, one_thread():
         values = workers.map(lambda m: m.run(windows, budget.windows), missing)
         for done, (measurement, value) in enumerate(zip(missing, values, strict=True), start=1):
-            found[measurement.label] = value
+            key = keys[measurement.role]
+            found[measurement.label] = kept[key][measurement.label] = value
+            cache.keep_bounds(key, kept[key])
             if progress is not None:
                 progress(done, len(missing), measurement.label)
-    bounds = {label: value for label, value in found.items() if "/score/" not in label}
-    cache.keep_bounds(key, known | bounds)
-    return found
+            if done == untrained:
+                first({label: value for label, value in found.items() if value is not None})
+    return {label: value for label, value in found.items() if value is not None}
+
+
+def _of_role(metric: Metric, split: str, role: str, budget: Budget) -> list[Measurement]:
+    """The measurements of one floor, ceiling or score."""
+    split = "train" if role == "ceiling" else split
+    return [Measurement(metric, split, role, seed) for seed in _seeds(metric, role, budget)]
 
 
 def _score(
@@ -141,7 +186,7 @@ def _score(
     """One metric on one split, from the numbers found."""
     floor, ceiling, measured = (
         summarise(
-            [found[Measurement(metric, split, role, seed).label] for seed in budget.seeds],
+            [found[m.label] for m in _of_role(metric, split, role, budget)],
             draws.count(windows, split, role, budget.windows, metric.halves),
         )
         for role in ROLES
@@ -185,6 +230,8 @@ def score_panel(
     names: Sequence[str] | None = None,
     progress: Progress | None = None,
     only: Collection[str] = (),
+    starts: np.ndarray | None = None,
+    first: Callable[[tuple[str, ...]], None] | None = None,
 ) -> Panel:
     """Scores synthetic windows against real ones and, if given, against held-out ones.
 
@@ -198,6 +245,8 @@ def score_panel(
       names: of the channels.
       progress: called with (done, total, label) after each number.
       only: names of the scores to take; all of them by default.
+      starts: ``(N,)``, the row at which each real window begins; found out by default.
+      first: called with a first verdict, by all scores that need no training.
 
     Raises:
       PacodiError: for windows that cannot be scored.
@@ -206,14 +255,29 @@ def score_panel(
     windows = draws.prepare(real, synthetic, held_out, names)
     cache = cache or Cache(None)
     comparisons = _comparisons(windows, _metrics(windows, budget, cache, only))
-    wanted = _measurements(comparisons, budget.seeds)
-    found = _measure(windows, wanted, budget, cache, progress)
-    scores = tuple(_score(*pair, windows, budget, found) for pair in comparisons)
+    wanted = _measurements(comparisons, budget)
+    memorisation_, privacy = None, None
+    if not only or memorisation.NAME in only:
+        with one_thread():
+            memorisation_, privacy = audit(real, synthetic, held_out, starts)
+
+    def scores(found: dict[str, float], some: list[tuple[Metric, str]]) -> tuple[Score, ...]:
+        made = tuple(_score(*pair, windows, budget, found) for pair in some)
+        return tuple(settled(score, memorisation_) for score in made)
+
+    def tell(found: dict[str, float]) -> None:
+        if first is not None:
+            some = scores(found, [pair for pair in comparisons if not pair[0].trained])
+            first(sentences(some, memorisation_, privacy))
+
+    found = scores(_measure(windows, wanted, budget, cache, progress, tell), comparisons)
     return Panel(
         protocol,
-        scores,
+        found,
         registry.method(budget, windows.real[: budget.windows]),
         _sides(windows, names),
-        sentences(scores, windows.held_out is not None),
+        sentences(found, memorisation_, privacy),
+        memorisation_,
+        privacy,
         seconds=round(time.perf_counter() - start, 1),
     )

@@ -7,7 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy.stats
 
-from pacodi_jax.metrics.results import Memorisation, Panel
+from pacodi_jax.metrics import copying
+from pacodi_jax.metrics.privacy import Privacy
+from pacodi_jax.metrics.results import Memorisation
 from pacodi_jax.metrics.score import Estimate, Score
 
 #: The word for each range of the position between floor (0) and ceiling (1), by its upper end.
@@ -15,10 +17,9 @@ WORDS = ((0.05, "close to real"), (0.25, "visibly different"), (0.8, "clearly di
 FLOOR = "at the floor"
 UNCLEAR = "unclear, add seeds"
 BLIND = "cannot tell on this data"
+#: Floor and ceiling are not separated, but two seeds hardly separate anything.
+FEW = "too few seeds to tell"
 WORST = "no better than shuffled or noise"
-COPIES, NOT_COPIED = "copies training windows", "not copied"
-#: Windows whose distance to train is below this share of the reference's are called copies.
-COPIED = 0.5
 SIGNIFICANCE = 0.01
 
 
@@ -69,25 +70,28 @@ def judge_score(better: str, measured: Estimate, floor: Estimate, ceiling: Estim
     reached = next((word for end, word in WORDS if position <= end), WORST)
     word = reached if above else FLOOR if position <= WORDS[0][0] else UNCLEAR
     if not _differs(high, low):
-        word = BLIND
+        word = BLIND if min(len(low), len(high)) > 2 else FEW
     if better == "one":
-        word = COPIES if measured.value < COPIED else NOT_COPIED
+        word = copying.word(measured.value)
     return Judgement(position, above, word)
 
 
 def sentences(
-    scores: Sequence[Score], held_out: bool, memorisation: Memorisation | None = None
+    scores: Sequence[Score],
+    memorisation: Memorisation | None = None,
+    privacy: Privacy | None = None,
 ) -> tuple[str, ...]:
-    """Returns the verdict in sentences, the most important first.
+    """Returns the verdict in sentences, the most important first: copying, then likeness.
 
     Args:
       scores: of one evaluation.
-      held_out: whether there were held-out windows.
-      memorisation: distances to the training series, if they were measured.
+      memorisation: distances to the training windows, if they were measured.
+      privacy: what else was found of copies.
     """
     plain = [s for s in scores if s.split == "train" and not s.is_memorisation]
     off = sorted((s for s in plain if s.above_floor), key=lambda s: -_position(s))
-    lines = [_headline(len(plain), off)]
+    alarms, calm = copying.sentences(memorisation, privacy)
+    lines = [*alarms, _headline(len(plain), off)] if plain else alarms
     if plain and len(plain[0].measured.values or ()) < 2:
         lines.append("One seed only: a difference from the floor may be chance. Run several.")
     if off:
@@ -96,8 +100,14 @@ def sentences(
     fine = [s.label for s in plain if s.word == FLOOR]
     if fine and off:
         lines.append(f"As good as other real windows: {', '.join(fine)}.")
-    lines += _copying(scores, held_out, memorisation)
-    return (*lines, *_shift(scores))
+    return (*lines, *calm, *_shift(scores))
+
+
+def settled(score: Score, memorisation: Memorisation | None) -> Score:
+    """The score on copying with the audit's word, which leaves overlaps and drift out."""
+    if memorisation is None or not score.is_memorisation:
+        return score
+    return replace(score, word=copying.word(memorisation.ratio))
 
 
 def _position(score: Score) -> float:
@@ -116,40 +126,6 @@ def _headline(count: int, off: list[Score]) -> str:
     if _position(off[0]) > WORDS[0][0]:
         return f"These windows are near the real ones, with visible differences: {found}."
     return f"These windows are close to real: {found}, but barely."
-
-
-def _copying(
-    scores: Sequence[Score], held_out: bool, memorisation: Memorisation | None
-) -> list[str]:
-    found = [s for s in scores if s.is_memorisation]
-    if memorisation is not None:
-        ratio, other = memorisation.ratio, "of training windows at least L steps apart"
-    elif found:
-        ratio = found[0].value
-        other = "of held-out windows" if held_out else "between training windows themselves"
-    else:
-        return []
-    size = f"their distance to the nearest training window is {ratio:.2f} times that {other}"
-    if ratio < COPIED:
-        return [f"Copying: {size}. The generator repeats its training data."]
-    return [f"No sign of copying: {size}."]
-
-
-def settle(panel: Panel, memorisation: Memorisation) -> Panel:
-    """Returns the panel with its verdict on copying taken from the distances within train.
-
-    Where the data drift, held-out windows are far from train, and everything that resembles train
-    looks copied beside them. Training windows at least L steps apart are the fairer reference.
-
-    Args:
-      panel: from ``score_panel``.
-      memorisation: from :func:`pacodi_jax.metrics.memorisation.audit`.
-    """
-    word = COPIES if memorisation.ratio < COPIED else NOT_COPIED
-    scores = tuple(replace(s, word=word) if s.is_memorisation else s for s in panel.scores)
-    held_out = panel.data is not None and panel.data.held_out is not None
-    lines = sentences(scores, held_out, memorisation)
-    return replace(panel, scores=scores, verdict=lines, memorisation=memorisation)
 
 
 def _shift(scores: Sequence[Score]) -> list[str]:

@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 
 from pacodi_jax.data import Dataset
-from pacodi_jax.metrics import memorisation
 from pacodi_jax.metrics.cache import default_cache
 from pacodi_jax.metrics.draws import LEAST
 from pacodi_jax.metrics.panel import score_panel
 from pacodi_jax.metrics.registry import Budget
-from pacodi_jax.metrics.verdict import settle
 from pacodi_jax.report.judgement import Verdict
 from pacodi_jax.run.trained import Trained
 from pacodi_jax.settings import Evaluation
@@ -76,7 +74,7 @@ def score(
         protocol=trained.label or "honest",
         names=list(recipe.live_channels),
         progress=progress,
+        starts=train.starts,
     )
     panel = replace(panel, facts=score_facts(trained, wanted, seed, **how))
-    panel = settle(panel, memorisation.audit(real, train.starts, synthetic, unseen))
     return Verdict(panel, notes, f"{recipe.source} by {trained.facts['model']}", real, synthetic)

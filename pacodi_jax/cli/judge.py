@@ -15,7 +15,8 @@ from pacodi_jax import report
 from pacodi_jax.cli.memory import reuse_memory
 from pacodi_jax.cli.options import guarded
 from pacodi_jax.errors import printable
-from pacodi_jax.report.judgement import judge
+from pacodi_jax.report.comparison import compare, names_of
+from pacodi_jax.report.judgement import Verdict, judge
 
 
 def _parser(prog: str) -> argparse.ArgumentParser:
@@ -26,7 +27,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("real", type=Path, help="windows the generator was trained on")
-    add("synthetic", type=Path, help="windows it made, in the same units")
+    add("synthetic", type=Path, nargs="+", help="windows it made, in the same units; or several")
     add("--held-out", type=Path, help="real windows it did not see")
     add("--out", type=Path, default=Path("judge"), help="folder of the report (judge)")
     add("--length", type=int, help="steps per window, for tables without a 'window' column")
@@ -43,9 +44,23 @@ def run(arguments: argparse.Namespace) -> list[Path]:
     options = vars(arguments).copy()
     out = options.pop("out")
     report.check_writable(out)  # now, not after minutes of scoring
-    verdict = judge(**options, progress=True)
+    made = options.pop("synthetic")
+    if len(made) == 1:
+        verdict = judge(synthetic=made[0], **options, progress=True)
+        _tell(verdict)
+        return verdict.write(out)
+    found = compare(
+        synthetic=dict(zip(names_of(made), made, strict=True)), **options, progress=True
+    )
+    for name, verdict in found.verdicts.items():
+        print(f"== {printable(name)}")
+        _tell(verdict)
+    return found.write(out)
+
+
+def _tell(verdict: Verdict) -> None:
+    """Prints the notes and the sentences of a verdict."""
     print(*map(printable, (*verdict.notes, *(verdict.panel.verdict or ()))), sep="\n")
-    return verdict.write(out)
 
 
 def main(argv: Sequence[str], prog: str = "python -m pacodi_jax.judge") -> int:

@@ -1,29 +1,29 @@
 """The panel: every score over several seeds, between a floor and a ceiling, on both splits."""
 
-import hashlib
 import os
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from pacodi_jax.errors import choose
-from pacodi_jax.metrics import draws, memorisation, registry, ts2vec
+from pacodi_jax.metrics import draws, effort, memorisation, registry
 from pacodi_jax.metrics.audit import audit
 from pacodi_jax.metrics.cache import Cache, digest, key_of
+from pacodi_jax.metrics.privacy import Attack
 from pacodi_jax.metrics.registry import Budget, Metric
+from pacodi_jax.metrics.representations import encoders
 from pacodi_jax.metrics.results import Panel, Side, Sides
 from pacodi_jax.metrics.score import Score, summarise
 from pacodi_jax.metrics.threads import one_thread
 from pacodi_jax.metrics.verdict import judge_score, sentences, settled
 
 ROLES = ("floor", "ceiling", "score")
-#: Trainings per ceiling, and sets of representations that are kept.
-CEILINGS, KEPT = 2, 16
+#: Trainings per ceiling.
+CEILINGS = 2
 Progress = Callable[[int, int, str], None]
 
 
@@ -47,48 +47,11 @@ class Measurement(NamedTuple):
         return float(self.metric.score(real, other, self.seed))
 
 
-def _encoders(
-    windows: draws.Windows, budget: Budget, cache: Cache
-) -> Callable[[int, np.ndarray], np.ndarray]:
-    """Returns ``encode(seed, windows)``: an encoder is trained once per data set and seed.
-
-    Representations are kept too: score and ceiling of a seed have the same real windows.
-    """
-    identity = digest(windows.real)
-    kept: dict[int, Any] = {}
-    encoded: OrderedDict[tuple[int, bytes], np.ndarray] = OrderedDict()
-    locks = {seed: threading.Lock() for seed in budget.seeds}
-
-    def train(seed: int) -> Any:
-        key = key_of("ts2vec_v1", identity, budget.windows, budget.encoder_steps, seed)
-        like = ts2vec.init(np.random.default_rng(seed), *windows.real.shape[1:])
-        stored = cache.encoder(key, like)
-        if stored is None:
-            order = np.random.default_rng((seed, 0)).permutation(len(windows.real))
-            rows = windows.real[order[: budget.windows]]
-            stored = ts2vec.train(seed, rows, budget.encoder_steps)
-            cache.keep_encoder(key, stored)
-        return stored
-
-    def encode(seed: int, rows: np.ndarray) -> np.ndarray:
-        name = (seed, hashlib.blake2b(rows.tobytes(), digest_size=16).digest())
-        with locks[seed]:
-            if seed not in kept:
-                kept[seed] = train(seed)
-            if name not in encoded:
-                encoded[name] = ts2vec.encode(kept[seed], rows)
-                while len(encoded) > KEPT:
-                    encoded.popitem(last=False)
-            return encoded[name]
-
-    return encode
-
-
 def _metrics(
     windows: draws.Windows, budget: Budget, cache: Cache, only: Collection[str]
 ) -> tuple[Metric, ...]:
     """The metrics named in ``only``, or all of them."""
-    encode = _encoders(windows, budget, cache)
+    encode = encoders(windows, budget, cache)
     metrics = registry.paper_metrics(budget, encode) + registry.further_metrics(budget)
     metrics += (memorisation.metric(windows),)
     for name in only:
@@ -147,6 +110,7 @@ def _measure(
     budget: Budget,
     cache: Cache,
     progress: Progress | None,
+    announce: Callable[[str], None] | None,
     first: Callable[[dict[str, float]], None],
 ) -> dict[str, float]:
     """Measures what is wanted, by label, and keeps each number as it comes.
@@ -161,6 +125,11 @@ def _measure(
     found = {m.label: kept[keys[m.role]].get(m.label) for m in wanted}
     missing = [m for m in wanted if found[m.label] is None]
     untrained = sum(not m.metric.trained for m in missing)
+    if announce is not None and missing:
+        needed = effort.seconds(
+            [(m.metric.name, m.seed) for m in missing], windows.real.shape, budget
+        )
+        announce(f"{len(missing)} numbers to measure: about {needed:.0f} s of processor time")
     with ThreadPoolExecutor(max(2, os.cpu_count() or 1)) as workers, one_thread():
         values = workers.map(lambda m: m.run(windows, budget.windows), missing)
         for done, (measurement, value) in enumerate(zip(missing, values, strict=True), start=1):
@@ -231,7 +200,8 @@ def score_panel(
     progress: Progress | None = None,
     only: Collection[str] = (),
     starts: np.ndarray | None = None,
-    first: Callable[[tuple[str, ...]], None] | None = None,
+    attacks: tuple[Attack, ...] = (),
+    announce: Callable[[str], None] | None = None,
 ) -> Panel:
     """Scores synthetic windows against real ones and, if given, against held-out ones.
 
@@ -246,7 +216,9 @@ def score_panel(
       progress: called with (done, total, label) after each number.
       only: names of the scores to take; all of them by default.
       starts: ``(N,)``, the row at which each real window begins; found out by default.
-      first: called with a first verdict, by all scores that need no training.
+      attacks: on membership, made with the model at hand.
+      announce: called with how long it will take, and with a first verdict once all scores that
+        need no training are there.
 
     Raises:
       PacodiError: for windows that cannot be scored.
@@ -260,17 +232,19 @@ def score_panel(
     if not only or memorisation.NAME in only:
         with one_thread():
             memorisation_, privacy = audit(real, synthetic, held_out, starts)
+            privacy = replace(privacy, attacks=(*privacy.attacks, *attacks))
 
     def scores(found: dict[str, float], some: list[tuple[Metric, str]]) -> tuple[Score, ...]:
         made = tuple(_score(*pair, windows, budget, found) for pair in some)
         return tuple(settled(score, memorisation_) for score in made)
 
     def tell(found: dict[str, float]) -> None:
-        if first is not None:
+        if announce is not None:
             some = scores(found, [pair for pair in comparisons if not pair[0].trained])
-            first(sentences(some, memorisation_, privacy))
+            for line in sentences(some, memorisation_, privacy):
+                announce(f"first look, before anything is trained: {line}")
 
-    found = scores(_measure(windows, wanted, budget, cache, progress, tell), comparisons)
+    found = scores(_measure(windows, wanted, budget, cache, progress, announce, tell), comparisons)
     return Panel(
         protocol,
         found,

@@ -40,7 +40,7 @@ def check_folder(folder: Path) -> None:
 def html(title: str, panel: Panel, real: np.ndarray, synthetic: np.ndarray) -> str:
     """Returns the report as one self-contained page; the arguments are those of :func:`write`."""
     names = panel.data.channels if panel.data else [f"channel {i}" for i in range(real.shape[2])]
-    shown = sections.sections(np.asarray(real), np.asarray(synthetic), list(names))
+    shown = sections.sections(np.asarray(real), np.asarray(synthetic), list(names), panel.privacy)
     return page.page(title, panel, shown)
 
 

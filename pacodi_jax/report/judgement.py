@@ -19,7 +19,7 @@ from pacodi_jax.metrics.registry import Budget
 from pacodi_jax.metrics.results import Panel
 from pacodi_jax.report import tables
 from pacodi_jax.report.intake import WindowSet, check_channels, read_windows
-from pacodi_jax.report.progress import progress_bar
+from pacodi_jax.report.progress import progress_bar, say
 
 StrPath = str | os.PathLike[str]
 #: What the judge reads: a pandas or Polars frame, arrays, or the path of a file.
@@ -141,7 +141,7 @@ def judge(
       protocol: a label shown with every score, for example ``"oracle"``.
       cache: folder of encoders, floors and ceilings of real windows; by default one in the user's
         cache folder.
-      progress: shows a progress bar.
+      progress: shows how long it will take, a first verdict and a progress bar.
 
     Returns:
       The verdict, which prints as a table.
@@ -166,6 +166,7 @@ def judge(
             protocol=f"{protocol} (quick)" if quick else protocol,
             names=first.channels,
             progress=show,
+            announce=say if progress else None,
         )
     notes = first.notes + made.notes + (() if unseen is None else unseen.notes)
     return Verdict(panel, notes, _title(real, synthetic), first.values, made.values)

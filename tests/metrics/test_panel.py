@@ -205,7 +205,8 @@ def test_an_evaluation_that_was_stopped_goes_on_and_tells_its_first_verdict(tmp_
     kept = [name for file in tmp_path.glob("bounds-*") for name in json.loads(file.read_text())]
     assert kept
     before, told = len(done), []
-    panel = score_panel(*windows, budget=budget, cache=cache, only=only, first=told.append)
+    panel = score_panel(*windows, budget=budget, cache=cache, only=only, announce=told.append)
     assert not set(kept) & set(done[before:])
     assert panel.scores == score_panel(*windows, budget=budget, only=only).scores
-    assert told == [panel.verdict]
+    assert "numbers to measure: about" in told[0]
+    assert told[1].endswith(panel.verdict[0])

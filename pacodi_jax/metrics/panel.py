@@ -252,6 +252,6 @@ def score_panel(
         _sides(windows, names),
         sentences(found, memorisation_, privacy),
         memorisation_,
-        privacy,
+        privacy=privacy,
         seconds=round(time.perf_counter() - start, 1),
     )

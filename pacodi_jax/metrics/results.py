@@ -117,9 +117,9 @@ class Panel:
       data: what was compared; ``None`` in shortened files.
       verdict: sentences, the most important first.
       memorisation: distances to the training series, if they were measured.
-      privacy: what was found of copies and of membership, if it was looked for.
       seconds: the time that scoring took.
       facts: whatever else the record holds: the model, its sampler, the draw of the windows.
+      privacy: what was found of copies and of membership, if it was looked for.
     """
 
     protocol: str
@@ -128,10 +128,10 @@ class Panel:
     data: Sides | None = None
     verdict: tuple[str, ...] | None = None
     memorisation: Memorisation | None = None
-    privacy: Privacy | None = None
     seconds: float | None = None
     schema: int | None = SCHEMA
     facts: Mapping[str, Any] = field(default_factory=dict)
+    privacy: Privacy | None = None
 
     def of(self, split: str) -> tuple[Score, ...]:
         """The scores against one set of real windows, ``"train"`` or ``"held_out"``."""
@@ -180,10 +180,10 @@ class Panel:
             data and Sides.from_record(data),
             to_tuple(record.get("verdict")),
             memorisation and Memorisation.from_record(memorisation),
-            privacy and Privacy.from_record(privacy),
             record.get("seconds"),
             record.get("schema"),
             {key: value for key, value in record.items() if key not in known},
+            privacy and Privacy.from_record(privacy),
         )
 
     @classmethod

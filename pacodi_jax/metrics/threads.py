@@ -1,4 +1,4 @@
-"""One thread per product of NumPy's: many small ones spin more than they compute on more."""
+"""One thread per product of NumPy's or scikit-learn's: small ones wait more than they compute."""
 
 from contextlib import AbstractContextManager
 
@@ -6,5 +6,5 @@ from threadpoolctl import threadpool_limits
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """Within it, BLAS has one thread: the scores themselves run side by side."""
-    return threadpool_limits(1, user_api="blas")
+    """Within it, BLAS and OpenMP have one thread: the scores themselves run side by side."""
+    return threadpool_limits(1)

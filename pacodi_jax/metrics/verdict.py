@@ -41,13 +41,23 @@ def _loss(better: str, estimate: Estimate) -> np.ndarray:
 
 
 def _differs(score: np.ndarray, floor: np.ndarray) -> bool:
-    """Whether the score lies above the floor: one-sided Welch test over seeds at 1 %."""
+    """Whether the score lies above the floor at 1 %: a one-sided Welch test over seeds.
+
+    With one or two values on a side their own spread says little, and both sides share theirs.
+    """
     gap = score.mean() - floor.mean()
-    parts = [np.var(v, ddof=1) / len(v) if len(v) > 1 else 0.0 for v in (score, floor)]
-    error = sum(parts)
+    sides = score, floor
+    if min(map(len, sides)) < 3:
+        freedom = max(len(score) + len(floor) - 2, 1)
+        spread = sum(np.var(v) * len(v) for v in sides) / freedom
+        error = spread * sum(1 / len(v) for v in sides)
+    else:
+        parts = [np.var(v, ddof=1) / len(v) for v in sides]
+        error = sum(parts)
+        squares = sum(p**2 / (len(v) - 1) for p, v in zip(parts, sides, strict=True))
+        freedom = error**2 / squares if squares > 0 else 1
     if error <= 1e-24:
         return bool(gap > 1e-12)
-    freedom = error**2 / sum(p**2 / (len(score) - 1) for p in parts)
     return bool(scipy.stats.t.sf(gap / np.sqrt(error), freedom) < SIGNIFICANCE)
 
 
@@ -70,7 +80,7 @@ def judge_score(better: str, measured: Estimate, floor: Estimate, ceiling: Estim
     reached = next((word for end, word in WORDS if position <= end), WORST)
     word = reached if above else FLOOR if position <= WORDS[0][0] else UNCLEAR
     if not _differs(high, low):
-        word = BLIND if min(len(low), len(high)) > 2 else FEW
+        word = BLIND if len(low) > 2 else FEW
     if better == "one":
         word = copying.word(measured.value)
     return Judgement(position, above, word)

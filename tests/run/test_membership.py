@@ -16,11 +16,11 @@ from tests.text.runs import compiling_quickly, tiny
 
 @pytest.fixture(scope="module")
 def fresh():
-    """A model of one step whose weights are then set to zero, and its data."""
+    """A model whose weights are set to zero, and its data."""
     values = np.random.default_rng(0).standard_normal((900, 2))
     config = Config.default("pacodi", "tiny").changed({"data.source": "table"})
     with compiling_quickly():
-        outcome = train(tiny(config, 1), table=values)
+        outcome = train(tiny(config, 10), table=values)
     zero = jax.tree.map(np.zeros_like, outcome.model.weights)
     return replace(outcome.model, weights=zero), outcome.dataset
 

@@ -236,7 +236,7 @@ def score_panel(
 
     def scores(found: dict[str, float], some: list[tuple[Metric, str]]) -> tuple[Score, ...]:
         made = tuple(_score(*pair, windows, budget, found) for pair in some)
-        return tuple(settled(score, memorisation_) for score in made)
+        return tuple(settled(score, memorisation_, privacy) for score in made)
 
     def tell(found: dict[str, float]) -> None:
         if announce is not None:

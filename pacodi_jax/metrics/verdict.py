@@ -113,11 +113,14 @@ def sentences(
     return (*lines, *calm, *_shift(scores))
 
 
-def settled(score: Score, memorisation: Memorisation | None) -> Score:
+def settled(
+    score: Score, memorisation: Memorisation | None, privacy: Privacy | None = None
+) -> Score:
     """The score on copying with the audit's word, which leaves overlaps and drift out."""
     if memorisation is None or not score.is_memorisation:
         return score
-    return replace(score, word=copying.word(memorisation.ratio))
+    found = copying.alarms(memorisation, privacy)
+    return replace(score, word=copying.COPIES if found else copying.NOT_COPIED)
 
 
 def _position(score: Score) -> float:

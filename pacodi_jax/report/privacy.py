@@ -18,7 +18,7 @@ def _distance(found: Memorisation) -> tuple[str, ...]:
     return (
         "Copying ratio",
         f"median distance to the nearest training window, over that {reference}",
-        copying.word(found.ratio),
+        copying.COPIES if found.ratio < copying.COPIED else "no copies by the median",
         f"{found.ratio:.2f}",
         "1",
         "0",

@@ -35,7 +35,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     add("--windows", type=int, default=3000, help="the most windows per side (3000)")
     add("--protocol", default="judge", help="a label shown with every score (judge)")
     add("--cache", type=Path, help="folder of encoders, floors and ceilings")
-    add("--quick", action="store_true", help="a tenth of the training steps; the label says so")
+    add("--quick", action="store_true", help="a tenth of the training, 1000 windows; labelled")
     return parser
 
 

@@ -90,7 +90,7 @@ def _title(real: Source, synthetic: Source) -> str:
 
 
 def _budget(windows: int, seeds: int, quick: bool) -> Budget:
-    """What to spend; ``quick`` trains encoders and classifiers for a tenth of the steps."""
+    """What to spend; ``quick`` trains for a tenth of the steps, on at most 1000 windows."""
     for name, value, least in (("seeds", seeds, 1), ("windows", windows, 20)):
         if value < least:
             raise PacodiError(f"{name}={value}; at least {least} is needed")
@@ -98,7 +98,11 @@ def _budget(windows: int, seeds: int, quick: bool) -> Budget:
     if not quick:
         return budget
     return budget._replace(
-        encoder_steps=60, discriminative_steps=200, predictive_steps=500, strong_steps=100
+        windows=min(windows, 1000),
+        encoder_steps=60,
+        discriminative_steps=200,
+        predictive_steps=500,
+        strong_steps=100,
     )
 
 
@@ -137,7 +141,8 @@ def judge(
       length: steps per window, for tables without a ``window`` column.
       windows: the most windows per side that one score compares.
       seeds: complete runs of every score; intervals are over seeds.
-      quick: a tenth of the training steps, for a first look; the protocol says so.
+      quick: a tenth of the training steps and at most 1000 windows per side, for a first look; the
+        protocol says so.
       protocol: a label shown with every score, for example ``"oracle"``.
       cache: folder of encoders, floors and ceilings of real windows; by default one in the user's
         cache folder.

@@ -12,7 +12,7 @@ from pacodi_jax import files, parallel
 from pacodi_jax.data import Dataset, attributes
 from pacodi_jax.errors import PacodiError, printable
 from pacodi_jax.report import pictures
-from pacodi_jax.report.progress import progress_bar
+from pacodi_jax.report.progress import progress_bar, say
 from pacodi_jax.run import folder, parts, samples, score
 from pacodi_jax.run.ownership import owned
 from pacodi_jax.run.trained import Trained
@@ -147,7 +147,9 @@ def evaluate(workdir: Path, config: Config, how: dict[str, Any], *, again: bool 
         print(f"note: {printable(note)}")
     dataset = parts.load_windows(config)
     with progress_bar() as progress:
-        verdict = score.score(trained, dataset, wanted, seed=config.seed, progress=progress, **how)
+        verdict = score.score(
+            trained, dataset, wanted, seed=config.seed, progress=progress, announce=say, **how
+        )
     for line in (*(f"note: {note}" for note in verdict.notes), *(verdict.panel.verdict or ())):
         print(printable(line))
     with owned(place):

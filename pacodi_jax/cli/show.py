@@ -26,7 +26,7 @@ def parser_of(prog: str) -> Parser:
     parser.add_argument("run", type=Path, help="folder of a run, or a .pacodi file")
     parser.add_argument("--out", help="the HTML file (RUN/show.html)")
     parser.add_argument("-n", "--windows", type=int, default=500, help="windows to draw (500)")
-    parser.add_argument("--steps", type=int, help="of the whole series (40 windows' length)")
+    parser.add_argument("--span", type=int, help="steps of the whole series (that of 40 windows)")
     parser.add_argument("--seed", type=int, help="of all draws (the run's)")
     add_settings(parser)
     return parser
@@ -52,7 +52,7 @@ def _run(argv: Sequence[str], prog: str) -> None:
         path,
         dataset,
         windows=given.windows,
-        steps=given.steps,
+        span=given.span,
         seed=given.seed,
         panel=panel,
         evaluate=show.EVALUATE.format(beside(given.run)),

@@ -37,7 +37,7 @@ class SeriesMethods(abc.ABC):
         *,
         real: Any = None,
         verdict: Verdict | None = None,
-        steps: int | None = None,
+        span: int | None = None,
         seed: int | None = None,
         progress: bool = True,
         **how: Any,
@@ -52,7 +52,7 @@ class SeriesMethods(abc.ABC):
           real: the training data again, for a model that was loaded; without them nothing real is
             shown.
           verdict: what :meth:`score` found, to be shown too.
-          steps: of the whole series; that of 40 windows by default.
+          span: steps of the whole series; that of 40 windows by default.
           seed: of all draws; the estimator's by default.
           progress: show a progress bar.
           **how: sampling choices, as for ``sample``.
@@ -71,7 +71,7 @@ class SeriesMethods(abc.ABC):
             trained,
             place,
             self._at_hand(real),
-            steps=steps,
+            span=span,
             seed=seed,
             panel=None if verdict is None else verdict.panel,
             evaluate=_EVALUATE,

@@ -43,7 +43,7 @@ def gather(
     dataset: Dataset | None,
     *,
     windows: int = 500,
-    steps: int | None = None,
+    span: int | None = None,
     seed: int | None = None,
     panel: Panel | None = None,
     evaluate: str = EVALUATE.format("RUN"),
@@ -57,7 +57,7 @@ def gather(
       trained: the model.
       dataset: its data; without them the page shows what is synthetic alone.
       windows: to draw, and at most so many real ones beside them.
-      steps: of the whole series; that of 40 windows by default, or what a page holds.
+      span: steps of the whole series; that of 40 windows by default, or what a page holds.
       seed: of all draws; the run's by default.
       panel: scores that were kept.
       evaluate: what to call for scores, if none were.
@@ -66,7 +66,7 @@ def gather(
       **how: settings of the ``sample`` section that differ from the run's.
     """
     count = check_count(windows, "windows")
-    steps = _steps(trained, steps)
+    span = _span(trained, span)
     seed = check_seed(trained.config.seed if seed is None else seed)
     live = trained.recipe.scaler.live
     with _bar("drawing", progress) as told:
@@ -79,7 +79,7 @@ def gather(
     if trained.config.model.reads_observed:
         try:
             with _bar("simulating", progress) as told:
-                found |= _lines(trained, dataset, steps, seed, told, how)
+                found |= _lines(trained, dataset, span, seed, told, how)
             with _bar("forecasting", progress) as told:
                 found["fans"] = _fans(trained, dataset, seed, told, how)
         except PacodiError as error:
@@ -108,7 +108,7 @@ def _spread(windows: WindowSet, count: int) -> np.ndarray:
     return own.recipe.deliver(own.take(rows))
 
 
-def _steps(trained: Trained, steps: int | None) -> int:
+def _span(trained: Trained, span: int | None) -> int:
     """How long the whole series is: as asked, or as long as some tens of windows.
 
     Raises:
@@ -116,26 +116,26 @@ def _steps(trained: Trained, steps: int | None) -> int:
     """
     length = trained.config.data.length
     most = max(shown_steps(len(trained.recipe.live_channels)), length)
-    if steps is None:
+    if span is None:
         return min(SPAN * length, most)
-    if check_count(steps, "steps") > most:
-        raise PacodiError(f"steps={steps}: a page holds {most:,} steps of this many channels.")
-    return steps
+    if check_count(span, "span") > most:
+        raise PacodiError(f"span={span}: a page holds {most:,} steps of this many channels.")
+    return span
 
 
 def _lines(
     trained: Trained,
     dataset: Dataset | None,
-    steps: int,
+    span: int,
     seed: int,
     progress: Callable[[int, int], None] | None,
     how: dict[str, Any],
 ) -> dict[str, Line]:
     """A synthetic series from the first stamp of train, and the real one."""
     live = trained.recipe.scaler.live
-    made = simulate(trained, steps, seed=seed, progress=progress, **how)
+    made = simulate(trained, span, seed=seed, progress=progress, **how)
     found = {"whole": Line(made.values[0][:, live], _texts(made.stamps))}
-    real = None if dataset is None else first_series(trained, dataset, steps)
+    real = None if dataset is None else first_series(trained, dataset, span)
     if real is not None:
         found["beside"] = Line(real[0][:, live], _texts(real[1]))
     return found

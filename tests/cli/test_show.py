@@ -67,7 +67,7 @@ def asked(monkeypatch):
 
 
 def test_the_command_writes_one_page_with_everything(run, capsys):
-    ask = ["show", str(run), "-n", "30", "--steps", "50", "--set", "sample.steps=2"]
+    ask = ["show", str(run), "-n", "30", "--span", "50", "--set", "sample.steps=2"]
     assert pacodi.main(ask) == 0
     page = run / "show.html"
     assert capsys.readouterr().out.strip() == str(page)
@@ -81,7 +81,7 @@ def test_the_command_writes_one_page_with_everything(run, capsys):
 
 
 def test_what_was_given_to_a_forecast_is_the_first_half_of_a_held_out_window(model, run):
-    found = show.gather(model.trained_, model._dataset, windows=4, steps=8).fans
+    found = show.gather(model.trained_, model._dataset, windows=4, span=8).fans
     held_out = model._dataset.held_out
     real = held_out.recipe.deliver(held_out.take([0]))[0, :, :1]
     np.testing.assert_allclose(found.truth[0], real, rtol=1e-6)
@@ -128,9 +128,9 @@ def test_a_loaded_model_shows_the_data_that_it_is_given(model, run, tmp_path, as
     loaded = pj.load(run)
     loaded.show(tmp_path / "a.html")
     loaded.show(tmp_path / "b.html", real=run.parent / "mine.csv")
-    model.show(tmp_path / "c.html", steps=9, seed=3)
+    model.show(tmp_path / "c.html", span=9, seed=3)
     assert [one["dataset"] is None for one in asked] == [True, False, False]
-    assert (asked[2]["steps"], asked[2]["seed"]) == (9, 3)
+    assert (asked[2]["span"], asked[2]["seed"]) == (9, 3)
     with pytest.raises(pj.PacodiError, match="no file"):
         loaded.show(tmp_path / "d.html", real="nowhere.csv")
 
@@ -144,7 +144,7 @@ def test_data_that_are_not_at_hand_are_said_to_be_so(model, run, asked):
         moved.rename(run.parent / "mine.csv")
     assert asked[0]["dataset"] is None
     assert "mine.csv" in asked[0]["notes"][0]
-    request = {"windows": 4, "steps": 8, "notes": asked[0]["notes"]}
+    request = {"windows": 4, "span": 8, "notes": asked[0]["notes"]}
     found = show.gather(model.trained_, None, **request)
     assert found.real is found.beside is found.fans is None
     assert "nothing real is shown" in found.notes[-1]
@@ -153,8 +153,8 @@ def test_data_that_are_not_at_hand_are_said_to_be_so(model, run, asked):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--steps", "0"], "steps=0"),
-        (["--steps", "99999999"], "a page holds"),
+        (["--span", "0"], "span=0"),
+        (["--span", "99999999"], "a page holds"),
         (["-n", "0"], "windows=0"),
         (["--out", ""], "--out is empty"),
         (["--out", "."], "is a folder"),

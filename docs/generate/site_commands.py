@@ -13,8 +13,8 @@ from pacodi_jax.cli import pacodi
 
 INTRODUCTION = """# Commands
 
-What every command says of itself. Each also answers `--help`. A mistake ends in one `error:` line and
-exit code 2, and nothing is written.
+What every command says of itself. Each also answers `--help`. A mistake ends in one `error:` line
+and exit code 2, and nothing is written.
 
 """
 MAIN = """## python -m pacodi_jax.main
@@ -52,8 +52,10 @@ def flags_of(module: str) -> str:
     importlib.import_module(module)
     rows = ["| flag | default | effect |", "|---|---|---|"]
     for flag in flags.FLAGS.get_flags_for_module(sys.modules[module]):
+        words = re.sub(r"^<[^>]*>: ", "", flag.help)
         choices = getattr(flag.parser, "enum_values", None)
-        words = re.sub(r"^<[^>]*>: ", "", flag.help) + (f" One of {', '.join(f'`{c}`' for c in choices)}." if choices else "")
+        if choices:
+            words += f" One of {', '.join(f'`{choice}`' for choice in choices)}."
         default = "" if flag.default is None else f"`{flag.default}`"
         rows.append(f"| `--{flag.name}` | {default} | {' '.join(words.split())} |")
     return "\n".join(rows) + "\n"

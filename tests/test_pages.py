@@ -159,7 +159,9 @@ def command(line):
         rest = [re.sub(r"^(train\.steps=\d+)000$", r"\1", word) for word in rest]
         if name == "train" and not any(word.startswith("train.steps=") for word in rest):
             rest += ["--set", "train.steps=2"]
-        rest = ["30" if old == "--steps" else word for old, word in zip(["", *rest], rest, strict=False)]
+        rest = [
+            "30" if old == "--steps" else word for old, word in zip(["", *rest], rest, strict=False)
+        ]
         assert pacodi.main([name, *rest, *LESS.get(name, "").split()]) == 0, line
     elif words[:3] == ["python", "-m", "pacodi_jax.main"]:
         words = [word.replace("train.steps=40", "train.steps=4") for word in words]

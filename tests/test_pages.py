@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,9 +32,9 @@ RUN = [ROOT / "README.md", *(p for p in PAGES if p.parent.name in ("tutorials", 
 FENCE = re.compile(r"(?:^<!-- not run: (.*?) -->\n)?^```(\w*)\n(.*?)^```$", re.M | re.S)
 #: What is made smaller before Python runs.
 SMALLER = {
+    r"PaCoDi\((?=.*train\.steps\": \d{4,}|\n|time=.*settings=settings)": 'PaCoDi(size="tiny", ',
     r'"train\.steps": (\d+)000\b': r'"train.steps": \1, "train.batch": 8, "sample.steps": 2',
     r'"train\.batch": 128': '"sample.batch": 100',
-    r"PaCoDi\((?=.*train\.steps\": \d{4,}|\n|time=.*settings=settings)": 'PaCoDi(size="tiny", ',
     r"\.simulate\(\d+": ".simulate(30",
     r"horizon=\d+": "horizon=4, draws=4",
     r"\.sample\(1000": ".sample(20",
@@ -86,6 +87,17 @@ def test_blocks_say_what_they_are(path):
         assert not block.reason or len(block.reason) > 15
 
 
+def test_the_badges_are_true():
+    shown = (ROOT / "docs" / "pictures" / "badges.svg").read_text()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    pythons = re.findall(r"Python :: (3\.\d+)", " ".join(project["classifiers"]))
+    assert f">Python {pythons[0]} – {pythons[-1]}<" in shown
+    (jax_bound,) = re.findall(r"'jax>=(\d+\.\d+)", str(project["dependencies"]))
+    assert f">JAX {jax_bound} or newer<" in shown
+    assert f">{project['license']}<" in shown
+    assert (ROOT / "pacodi_jax" / "py.typed").exists()
+
+
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     """A folder with the tables that pages name."""
@@ -94,14 +106,14 @@ def place(tmp_path, monkeypatch):
     mine = pd.DataFrame({"date": hours, "load": load, "wind": rng.gamma(4, 2, 900)})
     gaps = mine.iloc[:120].copy()
     gaps.loc[50:60, "load"] = np.nan
-    days = pd.date_range("2024-01-01", periods=150)
+    days = pd.date_range("2024-01-01", periods=700)
     shops = [
         {"day": day, "shop": f"shop {i}", "sales": rng.poisson(20 + i), "grade": grade}
         for i, grade in enumerate(("high", "plain", "high"))
         for day in days
     ]
     shop = pd.DataFrame(
-        {"day": days, "visitors": rng.poisson(90, 150), "sales": rng.poisson(40, 150)}
+        {"day": days, "visitors": rng.poisson(90, 700), "sales": rng.poisson(40, 700)}
     )
     tables = {"mine": mine, "gaps": gaps, "shops": pd.DataFrame(shops), "shop": shop}
     tables |= {"real": mine[["load", "wind"]], "anyones_samples": mine[["load", "wind"]] + 1}

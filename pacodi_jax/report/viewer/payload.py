@@ -28,7 +28,7 @@ def payload(content: Content) -> dict[str, Any]:
         values[..., :count] for values in (content.synthetic, content.real) if values is not None
     ]
     places = decimals(cut)
-    synthetic = cut[0][: shown_windows(*content.synthetic.shape[1:2], count)]
+    synthetic = cut[0][: shown_windows(content.synthetic.shape[1], count)]
     found = {
         "channels": list(content.channels[:count]),
         "synthetic": by_channel(synthetic, places),

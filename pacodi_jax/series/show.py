@@ -71,27 +71,43 @@ def gather(
     live = trained.recipe.scaler.live
     with _bar("drawing", progress) as told:
         drawn = trained.draw(count, seed=seed, progress=told, **how)
-    found = {"channels": trained.recipe.live_channels, "synthetic": drawn.values[..., live]}
+    found: dict[str, Any] = {"synthetic": drawn.values[..., live]}
     if dataset is None:
         notes += ("The data of this model are not at hand, so nothing real is shown.",)
     else:
         found["real"] = _spread(dataset.train, count)[..., live]
-    if trained.config.model.reads_observed:
-        try:
-            with _bar("simulating", progress) as told:
-                found |= _lines(trained, dataset, span, seed, told, how)
-            with _bar("forecasting", progress) as told:
-                found["fans"] = _fans(trained, dataset, seed, told, how)
-        except PacodiError as error:
-            notes += (f"No whole series or forecasts: {error}",)
-    else:
-        name = trained.config.model.name
-        notes += (f"Models of the family {name!r} draw windows alone: no series, no forecasts.",)
+    beyond, why = _beyond_windows(trained, dataset, span, seed, progress, how)
     title = f"{trained.recipe.source} by {trained.facts['model']}"
-    facts = trained.facts
-    return Content(
-        title, trained.label, **found, panel=panel, evaluate=evaluate, facts=facts, notes=notes
-    )
+    known: dict[str, Any] = {
+        "panel": panel,
+        "evaluate": evaluate,
+        "facts": trained.facts,
+        "notes": notes + why,
+    }
+    return Content(title, trained.label, trained.recipe.live_channels, **found, **beyond, **known)
+
+
+def _beyond_windows(
+    trained: Trained,
+    dataset: Dataset | None,
+    span: int,
+    seed: int,
+    progress: bool,
+    how: dict[str, Any],
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Whole series and forecasts, and why some are missing."""
+    if not trained.config.model.reads_observed:
+        name = trained.config.model.name
+        return {}, (f"Models of the family {name!r} draw windows alone: no series or forecasts.",)
+    found: dict[str, Any] = {}
+    try:
+        with _bar("simulating", progress) as told:
+            found |= _lines(trained, dataset, span, seed, told, how)
+        with _bar("forecasting", progress) as told:
+            found["fans"] = _fans(trained, dataset, seed, told, how)
+    except PacodiError as error:
+        return found, (f"Not all of series and forecasts: {error}",)
+    return found, ()
 
 
 @contextmanager

@@ -29,7 +29,7 @@ def payload(content: Content) -> dict[str, Any]:
     ]
     places = decimals(cut)
     synthetic = cut[0][: shown_windows(content.synthetic.shape[1], count)]
-    found = {
+    found: dict[str, Any] = {
         "channels": list(content.channels[:count]),
         "synthetic": by_channel(synthetic, places),
         "curves": [curves(cut, channel) for channel in range(count)],

@@ -31,7 +31,7 @@ def memory(field: str) -> int:
 
 
 def work(name: str, first: int, last: int, place: Path, told: Connection) -> None:
-    """Reads cases and tells ``(number, outcome, seconds, bytes)`` of each; ends with the first hang."""
+    """Reads cases and tells ``(number, outcome, seconds, bytes)`` of each; dies of a hang."""
     reader, whole = fuzz_files.READERS[name], fuzz_files.READERS[name].whole()
     logging.set_verbosity(logging.FATAL)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
@@ -89,6 +89,7 @@ def _count(total, name, number, found, took, taken, out) -> None:
 
 
 def main() -> None:
+    """Reads the flags and fuzzes each kind in turn."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--minutes", type=float, default=10)

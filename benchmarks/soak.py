@@ -3,7 +3,7 @@
     python benchmarks/soak.py --out DIR [--minutes 10] [--seed 0]
 
 Every command gets one blow at a random moment: SIGKILL, SIGTERM, SIGINT, a limit on the size of
-files, a full disk (if DIR is on one of less than 1 GB, such as a tmpfs), a clock that jumps by days,
+files, a full disk (if that of DIR has less than 1 GB, such as a tmpfs), a clock that jumps by days,
 or a second command in the same folder. DIR/soak.json counts them, with the hours that the jumping
 clocks showed.
 """
@@ -119,10 +119,9 @@ def round_(out: Path, run: Path, blow: str, chance: random.Random, longest: floa
 def soak(out: Path, minutes: float, seed: int) -> dict:
     """Runs after runs, each disturbed until it is done; returns the counts."""
     chance, counts, hours, runs = random.Random(seed), Counter(), 0.0, 0
-    round_(out, out / "reference", "none", chance, 0.0)
     begun = time.monotonic()
-    round_(out, out / "again", "none", chance, 0.0)  # with compiled programs in the cache
-    longest, wanted = 1.2 * (time.monotonic() - begun), bits(out / "reference")
+    round_(out, out / f"reference{seed}", "none", chance, 0.0)
+    longest, wanted = time.monotonic() - begun, bits(out / f"reference{seed}")
     end = time.monotonic() + 60 * minutes
     while time.monotonic() < end:
         run, left = out / f"run{runs}", 0
@@ -132,7 +131,7 @@ def soak(out: Path, minutes: float, seed: int) -> dict:
             counts[blow] += 1
             left += 1
         if bits(run) != wanted:
-            raise SystemExit(f"{run} ended with other bits than {out / 'reference'}")
+            raise SystemExit(f"{run} ended with other bits than an undisturbed run")
         shutil.rmtree(run)
         runs += 1
         told = {"runs": runs, "commands": counts.total(), "blows": counts, "hours": round(hours)}

@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 
-from pacodi_jax import files, parallel
+from pacodi_jax import files, parallel, report
 from pacodi_jax.data import Dataset, attributes
 from pacodi_jax.errors import PacodiError, printable
 from pacodi_jax.report import pictures
@@ -34,6 +34,7 @@ class Wish:
       text: that they shall be described by.
       static: ``column=value,column=value`` that they shall have.
       start: their first stamp.
+      quote: whether what a spreadsheet takes for formulas is written as text.
     """
 
     count: int | None = None
@@ -41,6 +42,7 @@ class Wish:
     text: str | None = None
     static: str | None = None
     start: str | None = None
+    quote: bool = False
 
 
 def cache_programs() -> None:
@@ -102,12 +104,13 @@ def sample(
     if not again and samples.holds(place, facts, "samples.json", "samples.npy"):
         print(f"{place} holds these {count} windows already")
         return
+    report.check_writable(place)
     _tell(trained, facts, how)
     with progress_bar("drawing", "window") as show:
         drawn = trained.draw(count, progress=lambda n, of: show(n, of, ""), **request)
     dataset = None if beside is None else parts.load_windows(beside)
     with owned(place):
-        written = samples.write_samples(trained, drawn, place, dataset=dataset)
+        written = samples.write_samples(trained, drawn, place, dataset=dataset, quote=wish.quote)
     print("\n".join(str(path) for path in written))
 
 
@@ -142,6 +145,7 @@ def evaluate(workdir: Path, config: Config, how: dict[str, Any], *, again: bool 
     if not again and samples.holds(place, facts, "scores.json", "report.html"):
         print(f"{place} holds these scores already")
         return
+    report.check_writable(place)
     note = trained.generator.facts(**how).note
     if note:
         print(f"note: {printable(note)}")

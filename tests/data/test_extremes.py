@@ -57,7 +57,18 @@ def test_stamps_that_nanoseconds_cannot_count_are_refused(year):
             load(pa.table({"t": column, "x": WALK}), time="t")
 
 
-def test_formulas_in_names_and_labels_are_known():
+def test_formulas_in_names_and_labels_are_told_and_quoted_on_request(tmp_path, caplog):
     frame = pd.DataFrame({"=1+1": WALK, "@x": WALK, "a-b": WALK, "grade": "-high"})
     recipe = load(frame, static="grade").recipe
-    assert recipe.formulas == ["=1+1", "@x", "-high"]
+    windows, labels = np.zeros((1, 8, 3)), pd.DataFrame({"grade": ["-high"]}, dtype="category")
+    plain = recipe.write(windows, tmp_path / "plain.csv", static=labels)
+    assert "takes these for formulas" in caplog.text
+    assert caplog.text.strip().endswith("(--quote-formulas): '=1+1', '@x', '-high'")
+    caplog.clear()
+    quoted = recipe.write(windows, tmp_path / "quoted.csv", static=labels, quote=True)
+    assert not caplog.text
+    assert plain.read_text().splitlines()[:2] == ["window,=1+1,@x,a-b,grade", "0,0.0,0.0,0.0,-high"]
+    first = ["window,'=1+1,'@x,a-b,grade", "0,0.0,0.0,0.0,'-high"]
+    assert quoted.read_text().splitlines()[:2] == first
+    recipe.write(windows, tmp_path / "plain.parquet", static=labels)
+    assert not caplog.text

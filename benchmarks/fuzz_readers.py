@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 import time
+from itertools import count
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -30,13 +31,15 @@ def memory(field: str) -> int:
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(field))
 
 
-def work(name: str, first: int, last: int, place: Path, told: Connection) -> None:
+def work(name: str, first: int, end: float, place: Path, told: Connection) -> None:
     """Reads cases and tells ``(number, outcome, seconds, bytes)`` of each; dies of a hang."""
     reader, whole = fuzz_files.READERS[name], fuzz_files.READERS[name].whole()
     logging.set_verbosity(logging.FATAL)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     path = place / f"case{reader.ending}"
-    for number in range(first, last):
+    for number in count(first):
+        if time.monotonic() > end:
+            return
         path.write_bytes(fuzz_files.case(reader, name, number, whole))
         gc.collect()
         Path("/proc/self/clear_refs").write_text("5")  # forgets the peak
@@ -57,7 +60,7 @@ def run(name: str, first: int, seconds: float, out: Path) -> dict[str, object]:
     fork = multiprocessing.get_context("fork")
     while time.monotonic() < end:
         here, there = fork.Pipe(duplex=False)
-        child = fork.Process(target=work, args=(name, number, number + 200, out, there))
+        child = fork.Process(target=work, args=(name, number, end, out, there))
         child.start()
         there.close()
         try:

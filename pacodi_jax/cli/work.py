@@ -13,7 +13,7 @@ from pacodi_jax.data import Dataset, attributes
 from pacodi_jax.errors import PacodiError, printable
 from pacodi_jax.report import pictures
 from pacodi_jax.report.progress import progress_bar
-from pacodi_jax.run import folder, parts, samples, score
+from pacodi_jax.run import folder, parts, room, samples, score
 from pacodi_jax.run.ownership import owned
 from pacodi_jax.run.trained import Trained
 from pacodi_jax.settings import Config
@@ -61,7 +61,7 @@ def train(config: Config, workdir: Path, wish: Wish, watchdog: float = 300.0) ->
     outcome = train_from_config(
         config,
         workdir,
-        check=lambda dataset: _check_words(config, wish, dataset),
+        check=lambda dataset: _check_samples(config, wish, dataset),
         display=Terminal(),
         signals=Signals(),
         watchdog=watchdog,
@@ -183,7 +183,9 @@ def check_wish(config: Config, wish: Wish, steps: tuple[str, ...], mode: str) ->
             parts.load_windows(config).recipe.parse_static(wish.static)
 
 
-def _check_words(config: Config, wish: Wish, dataset: Dataset) -> None:
-    """Refuses a text that the model would not read, now that the words of training are known."""
+def _check_samples(config: Config, wish: Wish, dataset: Dataset) -> None:
+    """Refuses samples beyond memory, and a text of no word of training, before training begins."""
+    count = config.sample.count if wish.count is None else wish.count
+    room.require_windows(count, config.data.length, len(dataset.recipe.channels))
     if wish.text is not None:
         encode_request(parts.encoder(config, dataset.recipe.words), wish.text)

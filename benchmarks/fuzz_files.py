@@ -121,15 +121,18 @@ def _arrays(save: Callable[..., None]) -> Callable[[], list[bytes]]:
 
 def _read_table(path: Path) -> None:
     """Both ways to read windows: to train, with stamps and without, and to judge."""
-    errors = []
+    errors, whole = [], {"length": 4, "fractions": (1, 0, 0)}
     for settings in ({}, {"time": "t"}, {"time": "t", "static": ["grade"]}):
         try:
-            found = data.load(data.DataSettings(source="table", path=path, length=4, **settings))
+            found = data.load(data.DataSettings(source="table", path=path, **whole, **settings))
             found.train.take([0])
         except PacodiError as error:
             errors.append(error)
-    intake.read_windows(path, "real", 4)
-    if errors:
+    try:
+        intake.read_windows(path, "real", 4)
+    except PacodiError as error:
+        errors.append(error)
+    if len(errors) == 4:
         raise errors[0]
 
 
@@ -200,6 +203,8 @@ def outcome(reader: Reader, path: Path) -> str:
             reader.read(path)
             return "read"
         except PacodiError as error:
-            return "refused" if len(str(error)) < 2000 else f"long: {str(error)[:100]}"
+            return (
+                "refused" if len(str(error)) <= PacodiError.LONGEST else f"long: {str(error)[:100]}"
+            )
         except BaseException as error:
             return f"{type(error).__name__}: {str(error)[:200]}"

@@ -37,11 +37,11 @@ def work(name: str, first: int, end: float, place: Path, told: Connection) -> No
     logging.set_verbosity(logging.FATAL)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     path = place / f"case{reader.ending}"
+    gc.freeze()
     for number in count(first):
         if time.monotonic() > end:
             return
         path.write_bytes(fuzz_files.case(reader, name, number, whole))
-        gc.collect()
         Path("/proc/self/clear_refs").write_text("5")  # forgets the peak
         before, start = memory("VmRSS"), time.process_time()
         signal.setitimer(signal.ITIMER_PROF, SECONDS)

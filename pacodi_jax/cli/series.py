@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pacodi_jax.cli.news import tell
 from pacodi_jax.cli.options import Parser, add_quotes, add_settings, folder_of
 from pacodi_jax.errors import PacodiError
 
@@ -87,7 +88,7 @@ def run(
             _write(trained, answer, place / what, given.quote_formulas),
             draw(trained, answer, place),
         ]
-    print("\n".join(str(path) for path in written if path is not None))
+    tell(*(path for path in written if path is not None))
 
 
 def beside(run: Path) -> Path:

@@ -57,6 +57,16 @@ def test_stamps_that_nanoseconds_cannot_count_are_refused(year):
             load(pa.table({"t": column, "x": WALK}), time="t")
 
 
+def test_a_stamp_that_no_calendar_shows_is_refused_by_name():
+    """Found by fuzzing: pandas cannot show a stamp in a zone beyond the year 9999."""
+    stamps = np.arange(ROWS).astype("datetime64[h]").astype("datetime64[us]")
+    stamps[7] = np.datetime64("44689-02-03T04", "us")
+    for zone in (None, "Europe/Paris"):
+        table = pa.table({"t": pa.array(stamps, pa.timestamp("us", zone)), "x": WALK})
+        with pytest.raises(PacodiError, match=r"the stamp 44689-02-03 04:00:00\.0+ is outside"):
+            load(table, time="t")
+
+
 def test_formulas_in_names_and_labels_are_told_and_quoted_on_request(tmp_path, caplog):
     frame = pd.DataFrame({"=1+1": WALK, "@x": WALK, "a-b": WALK, "grade": "-high"})
     recipe = load(frame, static="grade").recipe

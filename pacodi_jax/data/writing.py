@@ -65,7 +65,7 @@ def quoted(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _texts(frame: pd.DataFrame) -> list[str]:
     """The columns that may hold texts."""
-    return [name for name, column in frame.items() if column.dtype.kind not in "biufmM"]
+    return [name for name in frame.columns if frame[name].dtype.kind not in "biufmM"]
 
 
 def write_table(frame: pd.DataFrame, path: str | os.PathLike[str], *, quote: bool = False) -> Path:

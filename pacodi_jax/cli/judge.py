@@ -2,8 +2,6 @@
 
 Files are arrays (.npy, .npz) of windows (N, L, C) or (N, L), or tables (.csv, .parquet) with one
 row per step: a 'window' column says which rows belong together, or --length cuts windows.
-
-example: python -m pacodi_jax.judge real.npy synthetic.npy --held-out later.npy --out verdict
 """
 
 import argparse
@@ -11,19 +9,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pacodi_jax import report
-from pacodi_jax.cli.memory import reuse_memory
-from pacodi_jax.cli.options import guarded
+from pacodi_jax.cli.options import Parser, guarded
 from pacodi_jax.errors import printable
-from pacodi_jax.report.judgement import judge
 
 
 def _parser(prog: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=prog,
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    example = f"{prog} real.npy synthetic.npy --held-out later.npy --out verdict"
+    parser = Parser(prog, str(__doc__), example)
     add = parser.add_argument
     add("real", type=Path, help="windows the generator was trained on")
     add("synthetic", type=Path, help="windows it made, in the same units")
@@ -40,6 +32,11 @@ def _parser(prog: str) -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace) -> list[Path]:
     """Reads, scores and writes; returns the paths of what was written."""
+    from pacodi_jax import report
+    from pacodi_jax.cli.memory import reuse_memory
+    from pacodi_jax.report.judgement import judge
+
+    reuse_memory()
     options = vars(arguments).copy()
     out = options.pop("out")
     report.check_writable(out)  # now, not after minutes of scoring
@@ -50,9 +47,7 @@ def run(arguments: argparse.Namespace) -> list[Path]:
 
 def main(argv: Sequence[str], prog: str = "python -m pacodi_jax.judge") -> int:
     """The command; returns the exit code, 2 for a mistake in the input."""
-    reuse_memory()
-    arguments = _parser(prog).parse_args(argv)
-    return guarded(lambda: print("wrote", *run(arguments)))
+    return guarded(lambda: print("wrote", *run(_parser(prog).parse_args(argv))))
 
 
 def command() -> int:

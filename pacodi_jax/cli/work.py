@@ -167,8 +167,6 @@ def check_wish(config: Config, wish: Wish, steps: tuple[str, ...], mode: str) ->
             raise PacodiError(f"{flag} draws samples, and {mode} draws none; leave it.")
     if wish.count is not None and wish.count < 1:
         raise PacodiError(f"--samples={wish.count}; accepted: 1, 2, 3, …")
-    if wish.text is not None and wish.static is not None:
-        raise PacodiError("--text and --static both give a condition; use one of them.")
     if wish.text is not None:
         clean_text(wish.text)
         if "train" in steps and not config.text.encoder:

@@ -18,7 +18,7 @@ from pacodi_jax.metrics.panel import score_panel
 from pacodi_jax.metrics.registry import Budget
 from pacodi_jax.metrics.results import Panel
 from pacodi_jax.report import tables
-from pacodi_jax.report.intake import WindowSet, check_channels, read_windows
+from pacodi_jax.report.intake import GivenWindows, check_channels, read_windows
 from pacodi_jax.report.progress import progress_bar
 
 StrPath = str | os.PathLike[str]
@@ -74,7 +74,7 @@ def _path(source: Source) -> Path | None:
     return Path(source) if isinstance(source, str | os.PathLike) else None
 
 
-def _read(source: Source, name: str, length: int | None, real: WindowSet | None) -> WindowSet:
+def _read(source: Source, name: str, length: int | None, real: GivenWindows | None) -> GivenWindows:
     """Reads one set, and refuses one whose channels are not those of the real windows."""
     found = read_windows(source, name, length)
     if real is not None:

@@ -130,7 +130,7 @@ class Trained:
         """
         count = check_count(count)
         seed = check_seed(self.config.seed if seed is None else seed)
-        self._require_room(count)
+        room.require_windows(count, self.shape.length, len(self.recipe.channels))
         request = self.request(seed, count, static=static, text=text, start=start)
         scaled = self.draw_scaled(
             sample_key(seed), count, request.vectors, progress=progress, **how
@@ -138,15 +138,6 @@ class Trained:
         facts = self.draw_facts(count, seed, static=static, text=text, start=start, **how)
         values, stamps = self.recipe.deliver(scaled), request.stamps(self.recipe)
         return Draw(values, request.columns, facts, stamps)
-
-    def _require_room(self, count: int) -> None:
-        """Refuses more windows than memory holds: in blocks, joined, and in the user's units."""
-        numbers = count * self.shape.length * len(self.recipe.channels)
-        room.require(
-            numbers * (4 + 4 + 8),
-            f"{count:,} windows at once",
-            "Draw fewer at a time, each time with another seed.",
-        )
 
     def request(
         self,

@@ -41,7 +41,7 @@ class Recipe:
       home: where it came from: a URL, or the file's name.
       licence: of the data, empty if unknown.
       protocol: ``honest`` or ``paper``; the second leaks and says so wherever it is shown.
-      split: ``time`` or ``series``.
+      split: ``time``, ``series`` or ``blocks``.
       scaling: the name of the scaling.
       kind: the source's file ending, and so the ending of what is written.
       length: steps per window.

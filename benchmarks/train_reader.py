@@ -1,0 +1,246 @@
+"""Trains the reader of sentences that comes with the package, and measures it.
+
+    python benchmarks/train_reader.py fit --sentences=16000 [--states=last|input] [--without=0.15]
+    python benchmarks/train_reader.py judge
+
+``fit`` words made windows, freezes MiniLM's word-piece states of these sentences, trains attention
+pooling over them and writes ``statement_reader.safetensors``. ``--without`` keeps that share of
+the loose phrases from training, scores the reader on them and writes nothing: so it was chosen.
+``judge`` scores the written reader on ``tests/text/held_out.json``, which training never sees.
+"""
+
+import argparse
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from safetensors.numpy import save_file
+
+from pacodi_jax.errors import PacodiError
+from pacodi_jax.text import captions, claims, facts, properties, statements, telling
+from pacodi_jax.text.encoders import statement_reader as reader
+from pacodi_jax.text.encoders.minilm import MiniLM
+from pacodi_jax.text.lexicon import SYNONYMS
+
+HELD_OUT = Path(__file__).parent.parent / "tests/text/held_out.json"
+WIDTH, BATCH, STEPS, PIECES = 96, 256, 4000, 48
+_PARAPHRASED = 0.15
+_LINKS = (", and ", " and ", ", but ", ", while ", ", with ", ", ")
+_FILLERS = (" please", " over time", " in this window", " overall", " here", " through the day")
+_OTHER = (
+    "hello", "on Monday", "the weather in Paris", "please", "thank you", "house type B",
+    "a series", "a curve", "some data", "the values", "I want a line", "as usual", "for June",
+    "in euros", "what is this", "electricity", "the signal", "draw a chart", "make it nice",
+)  # fmt: skip
+
+
+def made_windows(count: int, length: int, seed: int) -> np.ndarray:
+    """Windows of drifting noisy waves and random walks: every fact occurs among them."""
+    draw = np.random.default_rng(seed)
+    time = np.linspace(0.0, 1.0, length)
+    cycles, phase = draw.uniform(0.3, 6.0, (count, 1)), draw.uniform(0.0, 7.0, (count, 1))
+    wave = draw.gamma(2.0, 0.5, (count, 1)) * np.sin(2 * np.pi * cycles * time + phase)
+    slope, level = draw.normal(0.0, 2.0, (count, 1)), draw.normal(0.0, 2.0, (count, 1))
+    noise = draw.gamma(1.0, 0.1, (count, 1)) * draw.normal(size=(count, length))
+    walk = draw.gamma(1.0, 0.1, (count, 1)) * draw.normal(size=(count, length)).cumsum(1)
+    return level + slope * (time - 0.5) + wave + noise + walk
+
+
+def examples(count: int, seed: int = 0) -> list[captions.Told]:
+    """Different sentences and what they state."""
+    windows = made_windows(3000, 24, seed)
+    known = properties.fit(windows)
+    measured = [facts.measure(window, known) for window in windows]
+    draw, found = np.random.default_rng(seed), {}
+    names = (*telling.TELLERS, *["claim"] * 12, *["pair"] * 8, *["peaks", "trend", "dips"] * 2)
+    for number in range(30 * count):
+        one = measured[draw.integers(len(measured))]
+        told = _sentence(one, names, draw, number)
+        if told is not None:
+            found[told.text] = told
+        if len(found) >= count:
+            break
+    return [*found.values(), *(captions.Told(text, {}) for text in _OTHER)]
+
+
+def _sentence(
+    one: facts.Facts, names: tuple[str, ...], draw: np.random.Generator, seed: int
+) -> captions.Told | None:
+    """A sentence of one fact, or of two that are linked, perhaps with words that say nothing."""
+    try:
+        told = captions.tell_one(one, str(draw.choice(names)), seed, split="train")
+        text, stated = told.text.rstrip("."), dict(told.stated)
+        if draw.random() < 0.15:
+            other = captions.tell_one(one, str(draw.choice(names)), -1 - seed, split="train")
+            if set(other.stated) & set(stated):
+                return None
+            text += str(draw.choice(_LINKS)) + other.text.rstrip(".")
+            stated |= dict(other.stated)
+    except PacodiError:
+        return None
+    if draw.random() < 0.15:
+        text += str(draw.choice(_FILLERS))
+    return captions.Told(_paraphrased(text.casefold(), draw), stated)
+
+
+def _paraphrased(text: str, draw: np.random.Generator) -> str:
+    """Some of a sentence's words replaced by others of the same meaning, as requests have them."""
+    for word, meaning in SYNONYMS.items():
+        if draw.random() < _PARAPHRASED:
+            text = re.sub(rf"\b{re.escape(meaning)}(?=s?\b)", word, text)
+    return text
+
+
+def frozen(texts: list[str], kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """Padded states ``(N, PIECES, 384)`` float16 and their mask."""
+    minilm = MiniLM()
+    found = minilm.states(texts, None if kind == "last" else 0)
+    states = np.zeros((len(texts), PIECES, minilm.width), np.float16)
+    mask = np.zeros((len(texts), PIECES), bool)
+    for row, one in enumerate(found):
+        states[row, : len(one)], mask[row, : len(one)] = one[:PIECES], True
+    return states, mask
+
+
+def fit(states: np.ndarray, mask: np.ndarray, wanted: np.ndarray, steps: int) -> dict[str, Any]:
+    """The weights after ``steps`` of Adam on the cross-entropy of every slot."""
+    weights = reader.init(jax.random.key(0), states.shape[-1], WIDTH)
+    rate = optax.warmup_cosine_decay_schedule(0.0, 2e-3, steps // 20, steps)
+    optimiser = optax.adamw(rate, weight_decay=1e-2)
+    moments = optimiser.init(weights)
+
+    def loss(weights: Any, key: Any, states: Any, mask: Any, wanted: Any) -> Any:
+        kept = jax.random.bernoulli(key, 0.9, (*states.shape[:2], 1))
+        noisy = jnp.where(kept, states.astype(jnp.float32), 0.0)
+        told = reader.logits(weights, noisy, mask)
+        return optax.sigmoid_binary_cross_entropy(told, wanted).sum(1).mean()
+
+    @jax.jit
+    def step(weights: Any, moments: Any, key: Any, *batch: Any) -> Any:
+        value, slope = jax.value_and_grad(loss)(weights, key, *batch)
+        change, moments = optimiser.update(slope, moments, weights)
+        return optax.apply_updates(weights, change), moments, value
+
+    draw = np.random.default_rng(0)
+    for number in range(steps):
+        rows = draw.integers(len(states), size=BATCH)
+        longest = min(-(-int(mask[rows].sum(1).max()) // 8) * 8, PIECES)
+        batch = (states[rows, :longest], mask[rows, :longest], wanted[rows])
+        weights, moments, value = step(weights, moments, jax.random.key(number), *batch)
+        if number % 500 == 0:
+            print(f"step {number}: cross-entropy {float(value):.3f}", flush=True)
+    return {name: np.asarray(value) for name, value in weights.items()}
+
+
+def agreement(weights: Any, states: np.ndarray, mask: np.ndarray, told: list) -> float:
+    """The share of sentences that are read as they were meant, every slot of them."""
+    right = []
+    for row, one in enumerate(told):
+        chances = jax.nn.sigmoid(reader.logits(weights, states[row][None], mask[row][None]))[0]
+        wanted = {name: set(classes) for name, classes in one.stated.items()}
+        right.append(reader.decide(np.asarray(chances)) == wanted)
+    return float(np.mean(right))
+
+
+#: What a statement must say for a held-out sentence to count as understood: of each fact some
+#: classes, and no others.
+MEANT: dict[str, tuple[str, set[int]]] = {
+    "up": ("trend", {4, 5, 6}),
+    "down": ("trend", {0, 1, 2}),
+    "flat": ("trend", {2, 3, 4}),
+    "high volatility": ("volatility", {3, 4}),
+    "low volatility": ("volatility", {0, 1}),
+    "high level": ("level", {4, 5, 6}),
+    "low level": ("level", {0, 1, 2}),
+    "wide range": ("spread", {3, 4}),
+    "narrow range": ("spread", {0, 1}),
+    "one peak": ("peaks", {1}),
+    "two peaks": ("peaks", {2}),
+    "peak early": ("peaks_at", {0, 1, 2}),
+    "peak in the middle": ("peaks_at", {2, 3, 4}),
+    "peak late": ("peaks_at", {4, 5, 6}),
+    "not volatile": ("volatility", {0, 1, 2}),
+    "not smooth": ("volatility", {2, 3, 4}),
+    "no peaks": ("peaks", {0}),
+    "not rising": ("trend", {0, 1, 2, 3, 4}),
+    "not falling": ("trend", {2, 3, 4, 5, 6}),
+    "neither": ("trend", {2, 3, 4}),
+    "not high": ("level", {0, 1, 2, 3}),
+    "not wide": ("spread", {0, 1, 2}),
+}
+
+
+def judge() -> None:
+    """Prints which held-out sentences are understood."""
+    asked = json.loads(HELD_OUT.read_text(encoding="utf-8"))
+    pairs = asked.pop("two facts")
+    known, share = reader.StatementReader(), {}
+    for name, texts in asked.items():
+        told = known.read(texts)
+        fine = [
+            bool(one.get(MEANT[name][0])) and one[MEANT[name][0]] <= MEANT[name][1] for one in told
+        ]
+        share[name] = float(np.mean(fine))
+        missed = [(t, one) for t, one, ok in zip(texts, told, fine, strict=True) if not ok]
+        print(f"{name}: {share[name]:.1f}", *missed, sep="\n    ")
+    told = known.read([text for text, *_ in pairs])
+    fine = [
+        all(bool(one.get(MEANT[n][0])) and one[MEANT[n][0]] <= MEANT[n][1] for n in names)
+        for one, (_, *names) in zip(told, pairs, strict=True)
+    ]
+    for one, (text, *names), ok in zip(told, pairs, fine, strict=True):
+        if not ok:
+            print("   ", text, names, one)
+    print(f"two facts: {np.mean(fine):.2f}; single facts: {np.mean(list(share.values())):.3f}")
+
+
+def main() -> None:
+    """Fits or judges, as the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("work", choices=("fit", "judge"))
+    parser.add_argument("--sentences", type=int, default=16_000)
+    parser.add_argument("--states", choices=("last", "input"), default="last")
+    parser.add_argument("--without", type=float, default=0.0)
+    parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument("--cache", type=Path, help="a file that keeps the frozen states")
+    asked = parser.parse_args()
+    if asked.work == "judge":
+        return judge()
+    told = examples(asked.sentences)
+    if asked.cache and asked.cache.is_file():
+        held = np.load(asked.cache)
+        states, mask = held["states"], held["mask"]
+    else:
+        states, mask = frozen([one.text for one in told], asked.states)
+        if asked.cache:
+            np.savez(asked.cache, states=states, mask=mask)
+    print(f"{len(told)} sentences, states {states.shape}", flush=True)
+    wanted = np.stack([statements.vector(one.stated) for one in told])
+    if not asked.without:
+        weights = fit(states, mask, wanted, asked.steps)
+        save_file({n: v.astype(np.float16) for n, v in weights.items()}, reader.WEIGHTS)
+        return judge()
+    spared = _spared(asked.without)
+    away = np.array([any(phrase in one.text for phrase in spared) for one in told])
+    weights = fit(states[~away], mask[~away], wanted[~away], asked.steps)
+    for name, chosen in (("phrases that it never saw", away), ("phrases that it saw", ~away)):
+        rows = np.flatnonzero(chosen)[:500]
+        right = agreement(weights, states[rows], mask[rows], [told[row] for row in rows])
+        print(f"{asked.states}: {name}: {right:.3f} of {len(rows)} read exactly as meant")
+    return None
+
+
+def _spared(share: float) -> list[str]:
+    """Loose phrases that are kept from training, by chance."""
+    phrases = sorted({claim.phrase.casefold() for claim in claims.claims()})
+    draw = np.random.default_rng(1)
+    return [phrase for phrase in phrases if draw.random() < share]
+
+
+if __name__ == "__main__":
+    main()

@@ -28,7 +28,8 @@ from pacodi_jax.text.encoders.minilm import MiniLM
 from pacodi_jax.text.lexicon import SYNONYMS
 
 HELD_OUT = Path(__file__).parent.parent / "tests/text/held_out.json"
-WIDTH, BATCH, STEPS, PIECES = 96, 256, 4000, 48
+WIDTH, BATCH, STEPS, PIECES = 96, 128, 3000, 48
+_NEIGHBOURS = 4  # batches of sentences of similar length: so many are drawn from together
 _PARAPHRASED = 0.15
 _LINKS = (", and ", " and ", ", but ", ", while ", ", with ", ", ")
 _FILLERS = (" please", " over time", " in this window", " overall", " here", " through the day")
@@ -126,9 +127,10 @@ def fit(states: np.ndarray, mask: np.ndarray, wanted: np.ndarray, steps: int) ->
         change, moments = optimiser.update(slope, moments, weights)
         return optax.apply_updates(weights, change), moments, value
 
-    draw = np.random.default_rng(0)
+    draw, order = np.random.default_rng(0), np.argsort(mask.sum(1), kind="stable")
     for number in range(steps):
-        rows = draw.integers(len(states), size=BATCH)
+        first = draw.integers(len(order) - _NEIGHBOURS * BATCH)
+        rows = draw.choice(order[first : first + _NEIGHBOURS * BATCH], BATCH, replace=False)
         longest = min(-(-int(mask[rows].sum(1).max()) // 8) * 8, PIECES)
         batch = (states[rows, :longest], mask[rows, :longest], wanted[rows])
         weights, moments, value = step(weights, moments, jax.random.key(number), *batch)

@@ -15,7 +15,7 @@ from pacodi_jax.text.phrases import Kind
 from pacodi_jax.text.telling import Words, capital
 
 _COUNTED = {"peaks": ("peak", "local high"), "dips": ("dip", "local low")}
-_TRIES = 20
+_TRIES = 60
 _NUMBERS = ("", "one", "two", "three", "four", "five")
 _PARTS = ("first half", "second half", "first third", "middle third", "last third")
 _MOVES = (

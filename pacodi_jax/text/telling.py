@@ -122,7 +122,8 @@ def _tell_volatility(words: Words, facts: Facts) -> str:
     nouns, adjectives = lexicon.VOLATILITIES[facts.volatility]
     if words.chance() < 0.5:
         return words.fill("volatility_noun", words.pick(nouns))
-    return words.fill("volatility_adjective", words.pick(adjectives))
+    frame, adjective = words.frame("volatility_adjective"), words.pick(adjectives)
+    return frame.format(x=adjective, X=capital(adjective))
 
 
 def _tell_extremes(words: Words, fact: str, found: Extremes) -> str:

@@ -100,7 +100,7 @@ def _paraphrased(text: str, draw: np.random.Generator) -> str:
 def frozen(texts: list[str], kind: str) -> tuple[np.ndarray, np.ndarray]:
     """Padded states ``(N, PIECES, 384)`` float16 and their mask."""
     minilm = MiniLM()
-    found = minilm.states(texts, None if kind == "last" else 0)
+    found = minilm.hidden_states(texts, None if kind == "last" else 0)
     states = np.zeros((len(texts), PIECES, minilm.width), np.float16)
     mask = np.zeros((len(texts), PIECES), bool)
     for row, one in enumerate(found):
@@ -108,9 +108,12 @@ def frozen(texts: list[str], kind: str) -> tuple[np.ndarray, np.ndarray]:
     return states, mask
 
 
-def fit(states: np.ndarray, mask: np.ndarray, wanted: np.ndarray, steps: int) -> dict[str, Any]:
+def fit(
+    states: np.ndarray, mask: np.ndarray, wanted: np.ndarray, steps: int, weights: Any = None
+) -> dict[str, Any]:
     """The weights after ``steps`` of Adam on the cross-entropy of every slot."""
-    weights = reader.init(jax.random.key(0), states.shape[-1], WIDTH)
+    if weights is None:
+        weights = reader.init(jax.random.key(0), states.shape[-1], WIDTH)
     rate = optax.warmup_cosine_decay_schedule(0.0, 2e-3, steps // 20, steps)
     optimiser = optax.adamw(rate, weight_decay=1e-2)
     moments = optimiser.init(weights)

@@ -184,7 +184,7 @@ def _oversample(
 
 def _vectors(told: tuple[Told, ...], encoder: Encoder) -> np.ndarray:
     """What the texts tell a model: what they state where that is known, else how they are read."""
-    if encoder.states and all(one.stated is not None for one in told):
+    if encoder.gives_statements and all(one.stated is not None for one in told):
         rows = np.zeros((len(told), statements.WIDTH), np.float32)
         for row, one in zip(rows, told, strict=True):
             row[:] = statements.vector(one.stated or {})

@@ -170,8 +170,10 @@ def joint_precision_recall(
     both = np.concatenate([real, synthetic])
     mean, deviation = both.mean(0), both.std(0) + 1e-6
     told = (text - text.mean(0)) / (text.std(0) + 1e-6)
-    sides = [np.concatenate([(one - mean) / deviation, told], axis=1) for one in (real, synthetic)]
-    return precision_recall(*sides, neighbours)
+    left, right = (
+        np.concatenate([(one - mean) / deviation, told], axis=1) for one in (real, synthetic)
+    )
+    return precision_recall(left, right, neighbours)
 
 
 def jftsd(real: np.ndarray, synthetic: np.ndarray, text: np.ndarray, told: np.ndarray) -> float:

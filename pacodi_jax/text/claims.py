@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 from pacodi_jax.text import phrases, statements
 from pacodi_jax.text.facts import Facts
-from pacodi_jax.text.lexicon import LOOSE
-from pacodi_jax.text.phrases import Kind
+from pacodi_jax.text.lexicon import LOOSE, NEAR_PLACES, PLACES, Kind
 from pacodi_jax.text.telling import Words, capital
 
-_COUNTED = {"peaks": ("peak", "local high"), "dips": ("dip", "local low")}
+_COUNTED = {"peaks": ("peak", "local high", "summit"), "dips": ("dip", "local low", "hollow")}
+_GRADED = ("trend", "volatility", "level", "spread")
+_DENYING = frozenset(("no", "not", "never", "neither", "does", "doesn't", "is", "isn't", "without"))
 _TRIES = 60
 _NUMBERS = ("", "one", "two", "three", "four", "five")
 _PARTS = ("first half", "second half", "first third", "middle third", "last third")
@@ -58,6 +59,37 @@ def _of_numbers() -> Iterator[Claim]:
                 yield Claim(f"{fact}_at", (where,), "noun", told.format(noun))
 
 
+def _denied() -> Iterator[Claim]:
+    """What grades are not, by rule: "not rough", "at no time rough", "no rise"."""
+    for fact, classes, kind, known in LOOSE:
+        others = tuple(sorted({*range(statements.FACTS[fact])} - {*classes}))
+        if fact not in _GRADED or not {*classes} & {0, len(others) + len(classes) - 1}:
+            continue
+        for phrase in known:
+            word, _, rest = phrase.partition(" ")
+            bare = rest if word in ("a", "an") else phrase
+            if word in _DENYING:
+                continue
+            if kind in ("adjective", "predicate"):
+                yield Claim(fact, others, "predicate", f"not {phrase}")
+                yield Claim(fact, others, "predicate", f"at no time {phrase}")
+            elif kind == "noun":
+                yield Claim(fact, others, "noun", f"no {bare}")
+                yield Claim(fact, others, "addition", f"without {phrase}")
+            elif kind == "verb":
+                yield Claim(fact, others, "verb", f"never {phrase}")
+
+
+def _of_places() -> Iterator[Claim]:
+    """Where peaks and dips are, in all words for places."""
+    for fact, nouns in _COUNTED.items():
+        for at, places in enumerate(PLACES):
+            for place in (*places, *NEAR_PLACES[at]):
+                yield from (Claim(f"{fact}_at", (at,), "noun", f"a {n} {place}") for n in nouns)
+            if fact == "peaks":
+                yield from (Claim("peaks_at", (at,), "verb", f"peaks {place}") for place in places)
+
+
 def _of_parts() -> Iterator[Claim]:
     """Halves and thirds."""
     for name, part in zip(statements.PARTS, _PARTS, strict=True):
@@ -74,7 +106,7 @@ def claims() -> tuple[Claim, ...]:
         for fact, classes, kind, known in LOOSE
         for phrase in known
     ]
-    return (*told, *_of_numbers(), *_of_parts())
+    return (*told, *_denied(), *_of_numbers(), *_of_places(), *_of_parts())
 
 
 @cache

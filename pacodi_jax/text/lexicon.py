@@ -3,6 +3,11 @@
 ``SYNONYMS`` at the end lists words that requests use and captions do not.
 """
 
+from typing import Literal
+
+#: How a phrase is used: "a rise", "rises", "smooth", "not smooth at all", "without any dip".
+Kind = Literal["noun", "verb", "adjective", "predicate", "addition"]
+
 LEVELS = (
     ("very low", "extremely low"),
     ("low", "well below normal"),
@@ -21,6 +26,17 @@ PLACES = (
     ("after the middle", "two thirds of the way in"),
     ("late", "late on", "towards the end"),
     ("near the end", "at the very end", "right at the end"),
+)
+
+#: Further words for these places, for requests.
+NEAR_PLACES = (
+    ("at the outset", "as it begins"),
+    ("in the early part", "not far from the start"),
+    ("some time before the middle",),
+    ("in the central part", "midway", "right in the middle"),
+    ("some time after the middle",),
+    ("in the late part", "not far from the end"),
+    ("just before it is over", "at the finish"),
 )
 
 SPREADS = ("very narrow", "narrow", "moderate", "wide", "very wide")
@@ -134,15 +150,15 @@ _ROUGH, _CALM = (3, 4), (0, 1)
 _WIDE, _NARROW = (3, 4), (0, 1)
 
 #: Phrases that leave a grade open: the fact, the classes that they allow, their kind.
-LOOSE = (
+LOOSE: tuple[tuple[str, tuple[int, ...], Kind, tuple[str, ...]], ...] = (
     ("trend", _UP, "noun", ("an increase", "an uphill course", "an upward tendency")),
     ("trend", _UP, "verb", ("climbs", "moves up", "gets higher", "keeps rising")),
     ("trend", _UP, "predicate", ("on the rise", "going up", "climbing")),
-    ("trend", _UP, "adjective", ("rising", "climbing")),
+    ("trend", _UP, "adjective", ("climbing", "mounting")),
     ("trend", _DOWN, "noun", ("a decrease", "a downhill course", "a downward tendency")),
     ("trend", _DOWN, "verb", ("drops", "moves down", "gets lower", "keeps falling")),
     ("trend", _DOWN, "predicate", ("in decline", "going down", "dropping")),
-    ("trend", _DOWN, "adjective", ("falling", "declining")),
+    ("trend", _DOWN, "adjective", ("declining", "diminishing")),
     ("trend", _FLAT, "verb", ("stays level", "neither goes up nor goes down", "keeps its level")),
     ("trend", _FLAT, "predicate", ("neither increasing nor decreasing", "level", "flat")),
     ("trend", _FLAT, "noun", ("neither a rise nor a fall", "no tendency up or down")),
@@ -200,6 +216,26 @@ LOOSE = (
     ("spread", (0, 1, 2), "predicate", ("not wide in range", "not spread out")),
     ("spread", (2, 3, 4), "noun", ("no narrow range", "no tiny span")),
     ("spread", (2, 3, 4), "verb", ("does not stay in a narrow range",)),
+    ("trend", _UP, "verb", ("advances", "gains", "mounts", "builds up", "becomes larger")),
+    ("trend", _UP, "predicate", ("on its way up", "becoming larger", "higher at last")),
+    ("trend", _DOWN, "verb", ("retreats", "loses ground", "diminishes", "becomes smaller")),
+    ("trend", _DOWN, "predicate", ("on its way down", "becoming smaller")),
+    ("trend", _FLAT, "predicate", ("constant on the whole", "without a trend", "trendless")),
+    ("trend", _FLAT, "noun", ("no change on the whole", "no trend at all", "no clear direction")),
+    ("volatility", _ROUGH, "adjective", ("rough", "shaky", "irregular", "uneven")),
+    ("volatility", _ROUGH, "predicate", ("unstable", "shaky", "agitated", "changing abruptly")),
+    ("volatility", _ROUGH, "noun", ("high noise", "strong ups and downs", "big random steps")),
+    ("volatility", _CALM, "adjective", ("steady", "stable", "settled", "peaceful")),
+    ("volatility", _CALM, "predicate", ("stable", "settled", "changing gradually")),
+    ("volatility", _CALM, "noun", ("low noise", "hardly any ups and downs", "tiny random steps")),
+    ("level", (5, 6), "predicate", ("at high values", "large on average", "raised")),
+    ("level", (5, 6), "noun", ("big values", "a high average", "top values")),
+    ("level", (0, 1), "predicate", ("at low values", "small on average", "lowered")),
+    ("level", (0, 1), "noun", ("tiny values", "a low average", "bottom values")),
+    ("spread", _WIDE, "noun", ("large variation", "a wide range", "a great distance of extremes")),
+    ("spread", _WIDE, "verb", ("swings far up and down", "covers much of the scale")),
+    ("spread", _NARROW, "noun", ("small variation", "a narrow range", "a limited range")),
+    ("spread", _NARROW, "verb", ("covers little of the scale", "keeps within narrow bounds")),
     ("cycles", (2, 3, 4, 5, 6), "noun", ("several waves", "repeated cycles")),
     ("cycles", (2, 3, 4, 5, 6), "verb", ("goes through several cycles", "repeats itself")),
     ("higher_half", (2,), "predicate", ("higher in the second half than in the first",)),

@@ -8,9 +8,9 @@ within a fact separate clauses that can be read on their own.
 
 from typing import Literal, NamedTuple
 
+from pacodi_jax.text.lexicon import Kind
+
 Split = Literal["train", "held_out"]
-#: How a phrase is used: "a rise", "rises", "smooth", "not smooth at all", "without any dip".
-Kind = Literal["noun", "verb", "adjective", "predicate", "addition"]
 
 
 class Frames(NamedTuple):

@@ -89,6 +89,6 @@ def widened(train: np.ndarray) -> tuple[float, float]:
 
 def _vectors(model: Trained, told: list[captions.Told]) -> np.ndarray:
     encoder = model.encoder()
-    if encoder.states:
+    if encoder.gives_statements:
         return np.stack([statements.vector(one.stated or {}) for one in told])
     return encoder.encode([one.text for one in told])

@@ -99,7 +99,7 @@ class MiniLM(Encoder):
             texts, self._read, space=self.identity, width=self.width, block=8 * _BATCH
         )
 
-    def states(self, texts: Sequence[str], layers: int | None = None) -> list[np.ndarray]:
+    def hidden_states(self, texts: Sequence[str], layers: int | None = None) -> list[np.ndarray]:
         """Returns hidden states ``(pieces, 384)`` of each clean text's word pieces.
 
         Those of the last layer, or after ``layers`` of them; 0 gives the input embeddings.

@@ -27,6 +27,7 @@ WEIGHTS = Path(__file__).with_name("statement_reader.safetensors")
 _VERSION = 1
 _SENTENCE = re.compile(r"[.;:!?]+(?:\s+|$)")
 _WEAK = 0.3  # the best slot of a fact counts from here on, if none of it reaches one half
+_FAINT = 0.1  # if nothing else is told, the likeliest fact counts from here on
 #: Which fact each slot belongs to.
 OWNERS = np.repeat(np.arange(len(statements.FACTS)), list(statements.FACTS.values()))
 
@@ -66,6 +67,10 @@ def decide(chances: np.ndarray) -> dict[str, set[int]]:
         part = chances[first : first + statements.FACTS[name]]
         if part.max() > _WEAK:
             told[name] = set(np.flatnonzero(part > min(0.5, part.max() - 1e-6)).tolist())
+    if not told and chances.max() > _FAINT:
+        name = list(statements.FACTS)[OWNERS[chances.argmax()]]
+        part = chances[OWNERS[chances.argmax()] == OWNERS]
+        told[name] = set(np.flatnonzero(part > part.max() / 2).tolist())
     return told
 
 
@@ -98,7 +103,7 @@ class StatementReader(Encoder):
     name = "statements"
     width = statements.WIDTH
     identity = f"{name}/v{_VERSION}/width={width}"
-    states = True
+    gives_statements = True
 
     def __init__(self, *, folder: str | None = None):
         self._folder = folder
@@ -121,7 +126,9 @@ class StatementReader(Encoder):
             return []
         weights = {name: value.astype(np.float32) for name, value in load_file(WEIGHTS).items()}
         compute, told = jax.jit(logits), []
-        for states in _language_model(self._folder).states([text.casefold() for text in texts]):
+        for states in _language_model(self._folder).hidden_states(
+            [text.casefold() for text in texts]
+        ):
             size = -(-len(states) // 16) * 16
             padded = np.zeros((1, size, states.shape[1]), np.float32)
             padded[0, : len(states)] = states

@@ -2,8 +2,8 @@
 
 Each fact of :data:`~pacodi_jax.text.statements.FACTS` has a query q_f. With the last hidden states
 h_t of a sentence's word pieces, a_ft = softmax_t(q_f · K h_t) and v_f = Σ_t a_ft GELU(V h_t); the
-slots of the fact are on where sigmoid(W_f v_f + b_f) is above one half. The weights are trained on
-the captions of :mod:`pacodi_jax.text.captions`, which say what they state
+slots of the fact are on where sigmoid(W_f GELU(M v_f) + b_f) is above one half. The weights are
+trained on the captions of :mod:`pacodi_jax.text.captions`, which say what they state
 (``benchmarks/train_reader.py``); they are no part of any data set and come with the package.
 """
 
@@ -38,7 +38,8 @@ def init(key: Array, states: int, width: int) -> dict[str, Array]:
         "query": (len(statements.FACTS), width),
         "key": (states, width),
         "value": (states, width),
-        "output": (statements.WIDTH, width),
+        "mix": (width, 2 * width),
+        "output": (statements.WIDTH, 2 * width),
     }
     made = {
         name: jax.random.normal(jax.random.fold_in(key, number), shape) * width**-0.5
@@ -52,7 +53,8 @@ def logits(weights: Mapping[str, Array], states: Array, mask: Array) -> Array:
     scores = jnp.einsum("fw,bnw->bfn", weights["query"], states @ weights["key"])
     shares = jax.nn.softmax(jnp.where(mask[:, None], scores, -jnp.inf))
     pooled = jnp.einsum("bfn,bnw->bfw", shares, jax.nn.gelu(states @ weights["value"]))
-    return jnp.einsum("bsw,sw->bs", pooled[:, OWNERS], weights["output"]) + weights["bias"]
+    mixed = jax.nn.gelu(pooled @ weights["mix"])
+    return jnp.einsum("bsw,sw->bs", mixed[:, OWNERS], weights["output"]) + weights["bias"]
 
 
 def sentences(text: str) -> list[str]:
@@ -126,9 +128,8 @@ class StatementReader(Encoder):
             return []
         weights = {name: value.astype(np.float32) for name, value in load_file(WEIGHTS).items()}
         compute, told = jax.jit(logits), []
-        for states in _language_model(self._folder).hidden_states(
-            [text.casefold() for text in texts]
-        ):
+        lower = [text.casefold() for text in texts]
+        for states in _language_model(self._folder).hidden_states(lower):
             size = -(-len(states) // 16) * 16
             padded = np.zeros((1, size, states.shape[1]), np.float32)
             padded[0, : len(states)] = states

@@ -71,7 +71,7 @@ def vectors(model: Trained, texts: list[str]) -> np.ndarray:
         try:
             rows.append(encoder.encode([text])[0])
         except PacodiError as error:
-            print(f"  not read: {text!r}: {str(error)[:60]}", flush=True)
+            print(f"  {error}", flush=True)
             rows.append(np.full(encoder.width, np.nan, np.float32))
     return np.stack(rows)
 
@@ -87,24 +87,28 @@ def ask(model: Trained, draws: int, guidance: float | None) -> dict[str, Any]:
     told = vectors(model, [text for _, text, _ in asked])
     train = parts.load_windows(model.config).train.values()
     known, (low, high) = properties.fit(train[:, :, 0]), widened(train)
-    kept: dict[str, list[float]] = {}
-    each, outside = {}, []
-    for number, ((name, text, names), row) in enumerate(zip(asked, told, strict=True)):
-        key = jax.random.fold_in(jax.random.key(KEY), number)
-        given = None if np.isnan(row).any() else row
-        made = model.draw_scaled(key, draws // sizes[name], given, **how)[:, :, 0]
-        outside.append(np.mean((made < low) | (made > high)))
-        met = [all(CHECKS[n](measure(window, known)) for n in names) for window in made]
-        each[text] = float(np.mean(met))
-        kept.setdefault(name, []).append(each[text])
-    rates = {name: float(np.mean(shares)) for name, shares in kept.items()}
-    return {
-        **how,
-        "draws": draws,
-        "rates": rates,
-        "outside": float(np.mean(outside)),
-        "texts": each,
+    counts = np.array([draws // sizes[name] for name, *_ in asked])
+    read = ~np.isnan(told).any(axis=1)
+    made = np.zeros((counts.sum(), train.shape[1]), np.float32)
+    rows = np.repeat(np.arange(len(asked)), counts)
+    for given in (True, False):
+        mine = np.flatnonzero(read[rows] == given)
+        if len(mine):
+            key = jax.random.fold_in(jax.random.key(KEY), int(given))
+            condition = told[rows[mine]] if given else None
+            made[mine] = model.draw_scaled(key, len(mine), condition, **how)[:, :, 0]
+    each = {}
+    for number, (_, text, names) in enumerate(asked):
+        measured = [measure(window, known) for window in made[rows == number]]
+        each[text] = float(np.mean([all(CHECKS[n](x) for n in names) for x in measured]))
+    rates = {
+        name: float(np.mean([each[text] for group, text, _ in asked if group == name]))
+        for name in sizes
     }
+    outside = float(np.mean((made < low) | (made > high)))
+    unread = [text for (_, text, _), one in zip(asked, read, strict=True) if not one]
+    found = {"draws": draws, "rates": rates, "outside": outside, "unread": unread}
+    return {**how, **found, "texts": each}
 
 
 def unasked(model: Trained, count: int = 2000) -> dict[str, float]:

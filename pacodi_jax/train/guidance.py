@@ -16,7 +16,7 @@ from pacodi_jax.data.captioned import Captioned
 from pacodi_jax.run.trained import Trained
 from pacodi_jax.text import captions, facts, properties, statements
 
-SCALES = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0)
+SCALES = (1.0, 1.5, 2.0, 3.0)
 _REQUESTS = 400
 _NEAR = 0.01
 #: At most so many values may lie beyond train's range by :data:`MARGIN` of it.

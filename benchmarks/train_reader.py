@@ -14,10 +14,9 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import optax
 from safetensors.numpy import save_file
@@ -29,7 +28,7 @@ from pacodi_jax.text.encoders.minilm import MiniLM
 from pacodi_jax.text.lexicon import SYNONYMS
 
 HELD_OUT = Path(__file__).parent.parent / "tests/text/held_out.json"
-WIDTH, BATCH, STEPS, PIECES = 96, 128, 3000, 48
+WIDTH, DIRECTIONS, BATCH, STEPS = 96, 160, 128, 3000
 _NEIGHBOURS = 4  # batches of sentences of similar length: so many are drawn from together
 _PARAPHRASED = 0.15
 _LINKS = (", and ", " and ", ", but ", ", while ", ", with ", ", ")
@@ -108,26 +107,61 @@ def _paraphrased(text: str, draw: np.random.Generator) -> str:
     return text
 
 
-def frozen(texts: list[str], kind: str) -> tuple[np.ndarray, np.ndarray]:
-    """Padded states ``(N, PIECES, 384)`` float16 and their mask."""
-    minilm = MiniLM()
-    found = minilm.hidden_states(texts, None if kind == "last" else 0)
-    states = np.zeros((len(texts), PIECES, minilm.width), np.float16)
-    mask = np.zeros((len(texts), PIECES), bool)
-    for row, one in enumerate(found):
-        states[row, : len(one)], mask[row, : len(one)] = one[:PIECES], True
-    return states, mask
+class Frozen(NamedTuple):
+    """The word pieces of sentences, one after the other.
+
+    Attributes:
+      states: ``(P, D)``, projected to the D directions in which they are largest.
+      starts: the first piece of each sentence ``(N,)``.
+      counts: how many pieces it has ``(N,)``.
+      directions: ``(384, D)``.
+    """
+
+    states: np.ndarray
+    starts: np.ndarray
+    counts: np.ndarray
+    directions: np.ndarray
+
+    def batch(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Padded states ``(B, T, D)`` of some sentences, and their mask."""
+        counts = self.counts[rows][:, None]
+        steps = np.arange(-(-int(counts.max()) // 8) * 8)
+        return self.states[
+            self.starts[rows][:, None] + np.minimum(steps, counts - 1)
+        ], steps < counts
 
 
-def fit(states: np.ndarray, mask: np.ndarray, wanted: np.ndarray, steps: int) -> dict[str, Any]:
-    """The weights after ``steps`` of Adam on the cross-entropy of every slot."""
-    weights = reader.init(jax.random.key(0), states.shape[-1], WIDTH)
-    rate = optax.warmup_cosine_decay_schedule(0.0, 2e-3, steps // 20, steps)
+def frozen(texts: list[str], kind: str, cache: Path | None) -> Frozen:
+    """MiniLM's word-piece states of sentences: of its last layer, or its input embeddings."""
+    if cache and cache.is_file():
+        held = np.load(cache)
+        states, counts = held["states"], held["counts"]
+    else:
+        found = MiniLM().hidden_states(texts, None if kind == "last" else 0)
+        states, counts = np.concatenate(found), np.array([len(one) for one in found])
+        if cache:
+            np.savez(cache, states=states, counts=counts)
+    directions = np.linalg.eigh(states[::4].T @ states[::4])[1][:, -DIRECTIONS:]
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    return Frozen(states @ directions, starts, counts, directions)
+
+
+def fit(pieces: Frozen, chosen: np.ndarray, wanted: np.ndarray, steps: int) -> dict[str, Any]:
+    """The weights after ``steps`` of Adam on the cross-entropy of every slot.
+
+    Args:
+      pieces: of all sentences.
+      chosen: numbers of those to train on.
+      wanted: their statements and all others ``(N, WIDTH)``.
+      steps: batches.
+    """
+    weights = reader.init(jax.random.key(0), DIRECTIONS, WIDTH)
+    rate = optax.warmup_cosine_decay_schedule(0.0, 4e-3, steps // 20, steps)
     optimiser = optax.adamw(rate, weight_decay=1e-1)
     moments = optimiser.init(weights)
 
     def loss(weights: Any, states: Any, mask: Any, wanted: Any) -> Any:
-        told = reader.logits(weights, states.astype(jnp.float32), mask)
+        told = reader.logits(weights, states, mask)
         return optax.sigmoid_binary_cross_entropy(told, wanted).sum(1).mean()
 
     @jax.jit
@@ -136,24 +170,24 @@ def fit(states: np.ndarray, mask: np.ndarray, wanted: np.ndarray, steps: int) ->
         change, moments = optimiser.update(slope, moments, weights)
         return optax.apply_updates(weights, change), moments, value
 
-    draw, order = np.random.default_rng(0), np.argsort(mask.sum(1), kind="stable")
+    draw, order = np.random.default_rng(0), chosen[np.argsort(pieces.counts[chosen], kind="stable")]
     for number in range(steps):
         first = draw.integers(len(order) - _NEIGHBOURS * BATCH)
         rows = draw.choice(order[first : first + _NEIGHBOURS * BATCH], BATCH, replace=False)
-        longest = min(-(-int(mask[rows].sum(1).max()) // 8) * 8, PIECES)
-        batch = (states[rows, :longest], mask[rows, :longest], wanted[rows])
-        weights, moments, value = step(weights, moments, *batch)
-        if number % 500 == 0:
+        weights, moments, value = step(weights, moments, *pieces.batch(rows), wanted[rows])
+        if number % 250 == 0:
             print(f"step {number}: cross-entropy {float(value):.3f}", flush=True)
-    return {name: np.asarray(value) for name, value in weights.items()}
+    found = {name: np.asarray(value) for name, value in weights.items()}
+    return found | {name: pieces.directions @ found[name] for name in ("key", "value")}
 
 
-def agreement(weights: Any, states: np.ndarray, mask: np.ndarray, told: list) -> float:
+def agreement(weights: Any, texts: list[str], told: list[captions.Told]) -> float:
     """The share of sentences that are read as they were meant, every slot of them."""
     right = []
-    for row, one in enumerate(told):
-        chances = jax.nn.sigmoid(reader.logits(weights, states[row][None], mask[row][None]))[0]
-        wanted = {name: set(classes) for name, classes in one.stated.items()}
+    for states, one in zip(MiniLM().hidden_states(texts), told, strict=True):
+        mask = np.ones((1, len(states)), bool)
+        chances = jax.nn.sigmoid(reader.logits(weights, states[None], mask))[0]
+        wanted = {name: set(classes) for name, classes in (one.stated or {}).items()}
         right.append(reader.decide(np.asarray(chances)) == wanted)
     return float(np.mean(right))
 
@@ -223,26 +257,18 @@ def main() -> None:
     if asked.work == "judge":
         return judge()
     told = examples(asked.sentences)
-    if asked.cache and asked.cache.is_file():
-        held = np.load(asked.cache)
-        states, mask = held["states"], held["mask"]
-    else:
-        states, mask = frozen([one.text for one in told], asked.states)
-        if asked.cache:
-            np.savez(asked.cache, states=states, mask=mask)
-    print(f"{len(told)} sentences, states {states.shape}", flush=True)
-    wanted = np.stack([statements.vector(one.stated) for one in told])
-    if not asked.without:
-        weights = fit(states, mask, wanted, asked.steps)
-        save_file({n: v.astype(np.float16) for n, v in weights.items()}, reader.WEIGHTS)
-        return judge()
+    pieces = frozen([one.text for one in told], asked.states, asked.cache)
+    wanted = np.stack([statements.vector(one.stated or {}) for one in told])
     spared = _spared(asked.without)
     away = np.array([any(phrase in one.text for phrase in spared) for one in told])
-    weights = fit(states[~away], mask[~away], wanted[~away], asked.steps)
+    weights = fit(pieces, np.flatnonzero(~away), wanted, asked.steps)
+    if not asked.without:
+        save_file({n: v.astype(np.float16) for n, v in weights.items()}, reader.WEIGHTS)
+        return judge()
     for name, chosen in (("phrases that it never saw", away), ("phrases that it saw", ~away)):
-        rows = np.flatnonzero(chosen)[:500]
-        right = agreement(weights, states[rows], mask[rows], [told[row] for row in rows])
-        print(f"{asked.states}: {name}: {right:.3f} of {len(rows)} read exactly as meant")
+        some = [told[row] for row in np.flatnonzero(chosen)[:300]]
+        right = agreement(weights, [one.text for one in some], some)
+        print(f"{asked.states}: {name}: {right:.3f} of {len(some)} read exactly as meant")
     return None
 
 

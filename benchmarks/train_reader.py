@@ -29,6 +29,8 @@ from pacodi_jax.text.lexicon import SYNONYMS
 
 HELD_OUT = Path(__file__).parent.parent / "tests/text/held_out.json"
 WIDTH, DIRECTIONS, BATCH, STEPS = 96, 160, 128, 3000
+#: After how many of MiniLM's layers states are taken; None after all.
+LAYERS = {"last": None, "input": 0}
 _NEIGHBOURS = 4  # batches of sentences of similar length: so many are drawn from together
 _PARAPHRASED = 0.15
 _LINKS = (", and ", " and ", ", but ", ", while ", ", with ", ", ")
@@ -126,9 +128,8 @@ class Frozen(NamedTuple):
         """Padded states ``(B, T, D)`` of some sentences, and their mask."""
         counts = self.counts[rows][:, None]
         steps = np.arange(-(-int(counts.max()) // 8) * 8)
-        return self.states[
-            self.starts[rows][:, None] + np.minimum(steps, counts - 1)
-        ], steps < counts
+        pieces = self.starts[rows][:, None] + np.minimum(steps, counts - 1)
+        return self.states[pieces], steps < counts
 
 
 def frozen(texts: list[str], kind: str, cache: Path | None) -> Frozen:
@@ -137,7 +138,7 @@ def frozen(texts: list[str], kind: str, cache: Path | None) -> Frozen:
         held = np.load(cache)
         states, counts = held["states"], held["counts"]
     else:
-        found = MiniLM().hidden_states(texts, None if kind == "last" else 0)
+        found = MiniLM().hidden_states(texts, LAYERS[kind])
         states, counts = np.concatenate(found), np.array([len(one) for one in found])
         if cache:
             np.savez(cache, states=states, counts=counts)
@@ -181,10 +182,11 @@ def fit(pieces: Frozen, chosen: np.ndarray, wanted: np.ndarray, steps: int) -> d
     return found | {name: pieces.directions @ found[name] for name in ("key", "value")}
 
 
-def agreement(weights: Any, texts: list[str], told: list[captions.Told]) -> float:
+def agreement(weights: Any, kind: str, told: list[captions.Told]) -> float:
     """The share of sentences that are read as they were meant, every slot of them."""
+    found = MiniLM().hidden_states([one.text for one in told], LAYERS[kind])
     right = []
-    for states, one in zip(MiniLM().hidden_states(texts), told, strict=True):
+    for states, one in zip(found, told, strict=True):
         mask = np.ones((1, len(states)), bool)
         chances = jax.nn.sigmoid(reader.logits(weights, states[None], mask))[0]
         wanted = {name: set(classes) for name, classes in (one.stated or {}).items()}
@@ -249,7 +251,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("work", choices=("fit", "judge"))
     parser.add_argument("--sentences", type=int, default=16_000)
-    parser.add_argument("--states", choices=("last", "input"), default="last")
+    parser.add_argument("--states", choices=LAYERS, default="last")
     parser.add_argument("--without", type=float, default=0.0)
     parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--cache", type=Path, help="a file that keeps the frozen states")
@@ -267,7 +269,7 @@ def main() -> None:
         return judge()
     for name, chosen in (("phrases that it never saw", away), ("phrases that it saw", ~away)):
         some = [told[row] for row in np.flatnonzero(chosen)[:300]]
-        right = agreement(weights, [one.text for one in some], some)
+        right = agreement(weights, asked.states, some)
         print(f"{asked.states}: {name}: {right:.3f} of {len(some)} read exactly as meant")
     return None
 

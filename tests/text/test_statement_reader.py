@@ -68,8 +68,7 @@ def test_pooling_is_the_softmax_of_query_and_key_over_what_is_not_masked():
     shares = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
     values = np.asarray(jax.nn.gelu(kept @ np.asarray(weights["value"])))
     pooled = (shares @ values)[reader.OWNERS]
-    mixed = np.asarray(jax.nn.gelu(pooled @ np.asarray(weights["mix"])))
-    wanted = (mixed * np.asarray(weights["output"])).sum(1) + np.asarray(weights["bias"])
+    wanted = (pooled * np.asarray(weights["output"])).sum(1) + np.asarray(weights["bias"])
     np.testing.assert_allclose(found, wanted, atol=1e-4)
     other = states.at[0, 2].set(99.0)
     np.testing.assert_allclose(reader.logits(weights, other, mask)[0], found, atol=1e-6)

@@ -213,14 +213,17 @@ def page() -> str:
         }
         if rows:
             lines += ["", f"## {source}, L = {length}", "", _head(), *map(_row, rows.items())]
-    done = {key for key, ones in found.items() if len(ones) >= len(SEEDS)}
-    every = itertools.product(SETS, LENGTHS, (*MODELS, *PLAIN))
-    open_cells = [
-        f"{s}-{n}-{m} ({len(found.get((s, n, m), []))} of {len(SEEDS)})"
-        for s, n, m in every
-        if (s, n, m) not in done
-    ]
-    return "\n".join([HEAD, *lines, "", "## Open cells", "", ", ".join(open_cells) or "none", ""])
+    return "\n".join([HEAD, *lines, "", "## Open cells", "", *_open(found), ""])
+
+
+def _open(found: dict[tuple[Any, ...], list[dict[str, Any]]]) -> Iterator[str]:
+    """What is still to be done, a line per set and length."""
+    for source, length in itertools.product(SETS, LENGTHS):
+        counts = {name: len(found.get((source, length, name), [])) for name in (*MODELS, *PLAIN)}
+        rest = [f"{name} ({n} of {len(SEEDS)})" for name, n in counts.items() if n < len(SEEDS)]
+        if rest:
+            told = "all" if not any(counts.values()) else ", ".join(rest)
+            yield f"- {source}, L = {length}: {told}"
 
 
 def _head() -> str:

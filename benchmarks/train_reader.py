@@ -222,28 +222,33 @@ MEANT: dict[str, tuple[str, set[int]]] = {
 }
 
 
+def understood(known: reader.StatementReader) -> dict[str, dict[str, bool]]:
+    """Which held-out sentences are understood, by what they ask for."""
+    found: dict[str, dict[str, bool]] = {}
+    for group, asked in json.loads(HELD_OUT.read_text(encoding="utf-8")).items():
+        pairs = [(one, group) if isinstance(one, str) else one for one in asked]
+        told = known.read([text for text, *_ in pairs])
+        found[group] = {
+            text: all(_means(one, name) for name in names)
+            for one, (text, *names) in zip(told, pairs, strict=True)
+        }
+    return found
+
+
+def _means(told: statements.Stated, name: str) -> bool:
+    fact, classes = MEANT[name]
+    return bool(told.get(fact)) and set(told[fact]) <= classes
+
+
 def judge() -> None:
-    """Prints which held-out sentences are understood."""
-    asked = json.loads(HELD_OUT.read_text(encoding="utf-8"))
-    pairs = asked.pop("two facts")
-    known, share = reader.StatementReader(), {}
-    for name, texts in asked.items():
-        told = known.read(texts)
-        fine = [
-            bool(one.get(MEANT[name][0])) and one[MEANT[name][0]] <= MEANT[name][1] for one in told
-        ]
-        share[name] = float(np.mean(fine))
-        missed = [(t, one) for t, one, ok in zip(texts, told, fine, strict=True) if not ok]
-        print(f"{name}: {share[name]:.1f}", *missed, sep="\n    ")
-    told = known.read([text for text, *_ in pairs])
-    fine = [
-        all(bool(one.get(MEANT[n][0])) and one[MEANT[n][0]] <= MEANT[n][1] for n in names)
-        for one, (_, *names) in zip(told, pairs, strict=True)
-    ]
-    for one, (text, *names), ok in zip(told, pairs, fine, strict=True):
-        if not ok:
-            print("   ", text, names, one)
-    print(f"two facts: {np.mean(fine):.2f}; single facts: {np.mean(list(share.values())):.3f}")
+    """Prints the share of held-out sentences that are understood, and those that are not."""
+    found = understood(reader.StatementReader())
+    for group, texts in found.items():
+        missed = [text for text, fine in texts.items() if not fine]
+        print(f"{group}: {np.mean(list(texts.values())):.2f}; not understood: {missed}")
+    pairs = found.pop("two facts")
+    single = np.mean([fine for texts in found.values() for fine in texts.values()])
+    print(f"single facts: {single:.3f}; two facts: {np.mean(list(pairs.values())):.3f}")
 
 
 def main() -> None:

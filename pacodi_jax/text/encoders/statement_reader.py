@@ -27,7 +27,6 @@ WEIGHTS = Path(__file__).with_name("statement_reader.safetensors")
 _VERSION = 1
 _SENTENCE = re.compile(r"[.;:!?]+(?:\s+|$)")
 _WEAK = 0.3  # the best slot of a fact counts from here on, if none of it reaches one half
-_FAINT = 0.1  # if nothing else is told, the likeliest fact counts from here on
 #: Which fact each slot belongs to.
 OWNERS = np.repeat(np.arange(len(statements.FACTS)), list(statements.FACTS.values()))
 #: The same as zeros and ones ``(facts, WIDTH)``: a product by it is cheaper than to gather.
@@ -70,10 +69,6 @@ def decide(chances: np.ndarray) -> dict[str, set[int]]:
         part = chances[first : first + statements.FACTS[name]]
         if part.max() > _WEAK:
             told[name] = set(np.flatnonzero(part > min(0.5, part.max() - 1e-6)).tolist())
-    if not told and chances.max() > _FAINT:
-        name = list(statements.FACTS)[OWNERS[chances.argmax()]]
-        part = chances[OWNERS[chances.argmax()] == OWNERS]
-        told[name] = set(np.flatnonzero(part > part.max() / 2).tolist())
     return told
 
 

@@ -2,9 +2,11 @@
 
 from html import escape
 
+from pacodi_jax.metrics import copying
 from pacodi_jax.metrics.results import Panel, Side
 from pacodi_jax.metrics.score import Estimate, Score
-from pacodi_jax.metrics.verdict import BLIND
+from pacodi_jax.metrics.verdict import BLIND, FEW
+from pacodi_jax.report import privacy
 from pacodi_jax.report.numbers import number
 from pacodi_jax.report.sections import Section
 from pacodi_jax.report.style import CSS
@@ -33,6 +35,15 @@ SETTINGS = {
     "scale": "Scale",
     "interval": "Interval",
 }
+METHOD = """<strong>Floor</strong>: the score of real windows against other real windows; in the
+held-out table, of held-out windows against real ones. A copy of the real windows would score about
+this. <strong>Ceiling</strong>: the score of real windows against a copy whose values are permuted
+over all windows and steps; for the Wasserstein distances, against uniform noise; for the distance
+to training, of exact copies. Ceilings of scores that train something are means of two seeds; the
+held-out table has those of train. A score is at the floor if a one-sided Welch test over seeds does
+not separate the two at 1 %. It is unclear if they are not separated but their means are far apart;
+more seeds decide. It cannot tell on this data if the test does not even separate the ceiling from
+the floor; where there are only two seeds, those are too few to tell."""
 
 
 def _spread(estimate: Estimate) -> str:
@@ -41,7 +52,7 @@ def _spread(estimate: Estimate) -> str:
 
 def _track(score: Score) -> str:
     """The bar from floor to ceiling; none where these are not ends of a scale."""
-    if score.is_memorisation or score.position is None or score.word == BLIND:
+    if score.is_memorisation or score.position is None or score.word in (BLIND, FEW):
         return "–"
     share = f"{100 * score.position:.0f}"
     return (
@@ -117,23 +128,16 @@ def _method(panel: Panel) -> str:
     abouts: dict[str, object] = {score.label: score.about or "" for score in panel.scores}
     return (
         "<section><h2>How it was measured</h2>"
-        "<p><strong>Floor</strong>: the score of real windows against other real windows; in the "
-        "held-out table, of held-out windows against real ones. A copy of the real windows would "
-        "score about this. <strong>Ceiling</strong>: the score of real windows against a copy "
-        "whose values are permuted over all windows and steps; for the Wasserstein distances, "
-        "against uniform noise; for the distance to training, of exact copies. A score is at the "
-        "floor if a one-sided Welch test over seeds does not separate the two at 1 %. It is "
-        "unclear if they are not separated but their means are far apart; more seeds decide. It "
-        "cannot tell if the test does not even separate the ceiling from the floor.</p>"
+        f"<p>{METHOD}</p>"
         f"<h3>What each score measures</h3>{_definitions(abouts)}"
         f"<h3>Settings</h3>{_definitions(_facts(panel))}</section>"
     )
 
 
-def _meta(panel: Panel) -> str:
-    """Sizes and protocol, under the title."""
+def meta(panel: Panel, sides: bool = True) -> str:
+    """Sizes (of one generator's windows) and protocol, under the title."""
     size = ""
-    if panel.data is not None:
+    if panel.data is not None and sides:
         count = (
             f"{panel.data.synthetic.windows:,} synthetic against {panel.data.real.windows:,} real"
         )
@@ -150,16 +154,24 @@ def page(title: str, panel: Panel, sections: list[Section]) -> str:
         for split, caption in SPLITS.items()
         if panel.of(split)
     )
-    warn = " warn" if any(score.above_floor for score in panel.scores) else ""
+    copied = copying.alarms(panel.memorisation, panel.privacy)
+    warn = " warn" if copied or any(score.above_floor for score in panel.scores) else ""
+    return frame(
+        title,
+        f"<header><h1>{escape(title)}</h1>{meta(panel)}</header><main>"
+        f'<div class="verdict{warn}" role="region" aria-label="Verdict">{lines}</div>'
+        f'<div id="scores">{privacy.table(panel)}{tables}</div>'
+        f"{''.join(_section(section) for section in sections)}{_method(panel)}</main>",
+    )
+
+
+def frame(title: str, body: str) -> str:
+    """A whole page around its header and its main part, self-contained and without scripts."""
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<title>{escape(title)}</title><style>{CSS}</style></head><body>"
-        '<a class="skip" href="#scores">Skip to the scores</a>'
-        f"<header><h1>{escape(title)}</h1>{_meta(panel)}</header><main>"
-        f'<div class="verdict{warn}" role="region" aria-label="Verdict">{lines}</div>'
-        f'<div id="scores">{tables}</div>'
-        f"{''.join(_section(section) for section in sections)}{_method(panel)}</main>"
+        f'<a class="skip" href="#scores">Skip to the scores</a>{body}'
         "<footer>Made by pacodi_jax.</footer></body></html>"
     )

@@ -86,6 +86,7 @@ class SeriesMethods(abc.ABC):
         draws: int = 200,
         each: bool = False,
         noise: float | Mapping[str, float] | None = None,
+        text: str | None = None,
         seed: int | None = None,
         overlap: int | None = None,
         output: Output = "frame",
@@ -102,6 +103,7 @@ class SeriesMethods(abc.ABC):
           draws: continuations per series.
           each: return the draws themselves, numbered in a column ``draw``.
           noise: standard deviation of the observations, one number or one per channel.
+          text: what the steps shall look like, for a model that reads texts.
           seed: the estimator's by default.
           overlap: steps that windows share; half a window by default.
           output: ``"frame"``, or ``"numpy"`` for the draws ``(draws, horizon, channels)``, of
@@ -119,7 +121,7 @@ class SeriesMethods(abc.ABC):
             "quantiles": quantiles,
             "each": each,
         }
-        request |= {"noise": noise, "seed": seed, "overlap": overlap}
+        request |= {"noise": noise, "text": text, "seed": seed, "overlap": overlap}
         found = _shown(
             "forecasting",
             progress,

@@ -124,12 +124,15 @@ def _tell(trained: Trained, facts: dict[str, Any], how: dict[str, Any]) -> None:
     """Says how a text is read and what a user should know of these samples."""
     reading = facts["reading"]
     if reading is not None:
+        if "stated" in reading:
+            print(f"note: read as {reading['stated']}")
         for written, taken in reading["corrected"].items():
             print(f"note: {written!r} is read as {taken!r}")
         if reading["ignored"]:
             told = ", ".join(map(repr, reading["ignored"]))
-            print(f"note: not read, as no training text has them: {told}")
-    if facts["text"] is not None and facts["sampler"].get("guidance") == 1:
+            why = "understood" if "stated" in reading else "read, as no training text has them"
+            print(f"note: not {why}: {told}")
+    if facts["text"] is not None and facts["sampler"].get("guidance") in (None, 1):
         print("hint: guidance 3 follows a short text more closely than 1 (sample.guidance)")
     for note in filter(None, (trained.label, trained.generator.facts(**how).note)):
         tell(f"note: {note}")

@@ -83,7 +83,7 @@ class SpectralSampler:
         process = self.process
         guides: list[Guide] = []
         if condition is not None:
-            guides.append(guidance.classifier_free(self.denoiser(params), sampling.guidance))
+            guides.append(guidance.classifier_free(self.denoiser(params), sampling.scale))
         if correct is not None:
             guides.append(conditioning.guide(correct, process.schedule, self.coding))
         denoiser = guidance.fold(self.denoiser(params, condition), guides)
@@ -273,7 +273,7 @@ class SpectralSampler:
     def facts(self, **how: Any) -> Facts:
         """What is true of samples drawn so."""
         sampling = self.sampling.replace(**how)
-        twice = self.fitted.condition is not None and sampling.guidance not in (0.0, 1.0)
+        twice = self.fitted.condition is not None and sampling.scale not in (0.0, 1.0)
         calibrated, note = self._is_calibrated(sampling), ""
         if self.fitted.calibration is not None and not calibrated:
             wanted = ", ".join(f"{name}={value}" for name, value in self.sampling.path.items())

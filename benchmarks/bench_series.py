@@ -12,7 +12,7 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -100,13 +100,21 @@ def drift(far: np.ndarray, real: np.ndarray, year: int) -> dict[str, Any]:
     }
 
 
-def timed(trained: Trained, steps: int, count: int) -> tuple[Simulated, float]:
-    """Series, and the seconds that they took once the program was compiled."""
+class Cost(NamedTuple):
+    """What drawing took once the program was compiled, on the clock and of the processor."""
+
+    seconds: float
+    processor_seconds: float
+
+
+def timed(trained: Trained, steps: int, count: int) -> tuple[Simulated, Cost]:
+    """Series, and what they took."""
     simulate(trained, 3 * trained.config.data.length, count=count)
-    begin = time.perf_counter()
+    begin = time.perf_counter(), time.process_time()
     with progress_bar("simulating", "window") as show:
         found = simulate(trained, steps, count=count, progress=lambda n, of: show(n, of, ""))
-    return found, time.perf_counter() - begin
+    end = time.perf_counter(), time.process_time()
+    return found, Cost(*(round(b - a, 1) for a, b in zip(begin, end, strict=True)))
 
 
 def meetings(trained: Trained, count: int) -> float:
@@ -127,7 +135,7 @@ def measure(run: Path, count: int, steps: int, long: int, picture: Path) -> dict
     if stamps is None or not isinstance(stamps, pd.DatetimeIndex):
         raise PacodiError(f"{run} was trained on a table without dates; hours are compared here.")
     one, alone = timed(trained, steps, 1)
-    several, seconds = timed(trained, steps, count)
+    several, together = timed(trained, steps, count)
     shown = slice(0, 2)
     series_pictures.series(
         one.values[0, :, shown],
@@ -145,13 +153,13 @@ def measure(run: Path, count: int, steps: int, long: int, picture: Path) -> dict
         "calendar": trained.config.data.calendar,
         "series": count,
         "steps": steps,
-        "seconds": {"1": round(alone, 1), str(count): round(seconds, 1)},
+        "cost": {"1": alone._asdict(), str(count): together._asdict()},
         "seams": meetings(trained, count),
         **compare(trained, several, real, stamps),
     }
     if long:
         far, took = timed(trained, long, 1)
-        found["long"] = {"seconds": round(took, 1), **drift(far.values[0], real, steps)}
+        found["long"] = {**took._asdict(), **drift(far.values[0], real, steps)}
     return found
 
 

@@ -36,19 +36,27 @@ def autocorrelation(series: np.ndarray, lag: int) -> np.ndarray:
     return both / (centred**2).mean(axis=(0, 1))
 
 
-def seams(series: np.ndarray, new: int, first: int) -> float:
-    """The mean jump where windows meet over that elsewhere, the mean over channels.
+def seams(series: np.ndarray, new: int, first: int) -> dict[str, float]:
+    """The jump where windows meet over that elsewhere, the mean over channels.
 
     Args:
       series: ``(N, T, C)``.
       new: steps that a window adds.
       first: steps of the first window.
+
+    Returns:
+      The ratio of the mean jumps, and that of their root mean squares.
     """
-    jumps = np.abs(np.diff(series, axis=1)).mean(axis=0)
-    places = np.arange(first - 1, len(jumps), new)
-    inside = np.ones(len(jumps), bool)
+    jumps = np.abs(np.diff(series, axis=1))
+    places = np.arange(first - 1, jumps.shape[1], new)
+    inside = np.ones(jumps.shape[1], bool)
     inside[places] = False
-    return float((jumps[places].mean(axis=0) / jumps[inside].mean(axis=0)).mean())
+    found = {}
+    for name, power in (("mean", 1), ("rms", 2)):
+        level = (jumps**power).mean(axis=0)
+        ratio = level[places].mean(axis=0) / level[inside].mean(axis=0)
+        found[name] = float((ratio ** (1 / power)).mean())
+    return found
 
 
 def profile(series: np.ndarray, stamps: pd.DatetimeIndex, period: str) -> np.ndarray:
@@ -117,7 +125,7 @@ def timed(trained: Trained, steps: int, count: int) -> tuple[Simulated, Cost]:
     return found, Cost(*(round(b - a, 1) for a, b in zip(begin, end, strict=True)))
 
 
-def meetings(trained: Trained, count: int) -> float:
+def meetings(trained: Trained, count: int) -> dict[str, float]:
     """:func:`seams` of windows that meet at every hour of the day, so that no hour weighs more."""
     length = trained.config.data.length
     new = length // 2 - 1 if length // 2 % 2 == 0 else length // 2

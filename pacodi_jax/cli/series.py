@@ -154,14 +154,10 @@ def _busiest(known: "History", width: int) -> tuple[int, int]:
 
 def real_series(trained: "Trained", steps: int) -> "tuple[Any, pd.Index | None] | None":
     """The first steps of the first training series, if the data are at hand."""
-    import numpy as np
-
     from pacodi_jax.run import parts
+    from pacodi_jax.series.show import first_series
 
     try:
-        train = parts.load_windows(trained.config).train
+        return first_series(trained, parts.load_windows(trained.config), steps)
     except PacodiError:
         return None
-    end = min(int(train.table.bounds[1]), steps)
-    values = trained.recipe.deliver(train.series[None, :end])[0]
-    return values, train.table.stamps(np.arange(end))

@@ -12,7 +12,7 @@ from pacodi_jax import files, parallel
 from pacodi_jax.data import Dataset, attributes
 from pacodi_jax.errors import PacodiError, printable
 from pacodi_jax.report import pictures
-from pacodi_jax.report.progress import progress_bar
+from pacodi_jax.report.progress import progress_bar, say
 from pacodi_jax.run import folder, parts, samples, score
 from pacodi_jax.run.ownership import owned
 from pacodi_jax.run.trained import Trained
@@ -147,7 +147,9 @@ def evaluate(workdir: Path, config: Config, how: dict[str, Any], *, again: bool 
         print(f"note: {printable(note)}")
     dataset = parts.load_windows(config)
     with progress_bar() as progress:
-        verdict = score.score(trained, dataset, wanted, seed=config.seed, progress=progress, **how)
+        verdict = score.score(
+            trained, dataset, wanted, seed=config.seed, progress=progress, announce=say, **how
+        )
     for line in (*(f"note: {note}" for note in verdict.notes), *(verdict.panel.verdict or ())):
         print(printable(line))
     with owned(place):
@@ -163,8 +165,6 @@ def check_wish(config: Config, wish: Wish, steps: tuple[str, ...], mode: str) ->
             raise PacodiError(f"{flag} draws samples, and {mode} draws none; leave it.")
     if wish.count is not None and wish.count < 1:
         raise PacodiError(f"--samples={wish.count}; accepted: 1, 2, 3, …")
-    if wish.text is not None and wish.static is not None:
-        raise PacodiError("--text and --static both give a condition; use one of them.")
     if wish.text is not None:
         clean_text(wish.text)
         if "train" in steps and not config.text.encoder:

@@ -44,7 +44,7 @@ class Captioned(WindowSet):
         vectors, rare = self.vectors[rows], self.rare[rows]
         return replace(self, starts=self.starts[rows], texts=texts, vectors=vectors, rare=rare)
 
-    def _labels(self) -> np.ndarray:
+    def text_vectors(self) -> np.ndarray:
         """The encoded texts."""
         return self.vectors
 

@@ -188,10 +188,6 @@ class Recipe:
         known = attributes.check_values(self.attributes, given) if given else {}
         return law.complete(self.law, self.attributes, known, seed, count)
 
-    def caption_rows(self, text: str, count: int) -> pd.DataFrame | None:
-        """The text as rows for ``count`` windows, if the user's table has a column of texts."""
-        return None if self.text is None else pd.DataFrame({self.text: [text] * count})
-
     def to_table(
         self,
         values: np.ndarray,

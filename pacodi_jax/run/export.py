@@ -10,10 +10,11 @@ import numpy as np
 from jax import export as jax_export
 
 from pacodi_jax import files
+from pacodi_jax.core.checks import check_count
 from pacodi_jax.data import bounds
 from pacodi_jax.data.scaling import Scaler
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.run.trained import Trained, check_count, sample_key
+from pacodi_jax.run.trained import Trained, sample_key
 from pacodi_jax.types import Array
 
 PLATFORMS = ("cpu", "cuda", "tpu")

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from pacodi_jax.data import Dataset
-from pacodi_jax.metrics import memorisation
 from pacodi_jax.metrics.cache import default_cache
 from pacodi_jax.metrics.draws import LEAST
 from pacodi_jax.metrics.panel import score_panel
 from pacodi_jax.metrics.registry import Budget
-from pacodi_jax.metrics.verdict import settle
 from pacodi_jax.report.judgement import Verdict
+from pacodi_jax.run.membership import loss_attack
 from pacodi_jax.run.trained import Trained
 from pacodi_jax.settings import Evaluation
 
@@ -36,6 +35,7 @@ def score(
     held_out: np.ndarray | None = None,
     budget: Budget | None = None,
     progress: Callable[[int, int, str], None] | None = None,
+    announce: Callable[[str], None] | None = None,
     **how: Any,
 ) -> Verdict:
     """Draws windows as a user would get them and judges them on train and on held-out windows.
@@ -51,6 +51,7 @@ def score(
       held_out: ``(N, L, C)`` unseen windows in the user's units, instead of the data set's own.
       budget: training steps of the scores; the full budget by default.
       progress: called with (done, total, label) after each number.
+      announce: called with how long it will take, and with a first verdict.
       **how: settings of the ``sample`` section that differ from the run's.
     """
     recipe, live = dataset.recipe, trained.recipe.scaler.live
@@ -59,6 +60,7 @@ def score(
     # A constant channel is put back by the recipe, not made by the model: nothing to score.
     synthetic = trained.draw(count, seed=seed, **how).values[..., live]
     real = recipe.deliver(train.values())[..., live]
+    given = held_out is not None
     if held_out is None and len(dataset.held_out):
         held_out = recipe.deliver(dataset.held_out.values())
     notes: tuple[str, ...] = ()
@@ -67,6 +69,7 @@ def score(
         notes, held_out = (f"{found} held-out windows; scored on train alone",), None
     unseen = None if held_out is None else held_out[..., live]
     budget = budget or Budget()
+    attack = None if given or held_out is None else loss_attack(trained, dataset, seed=seed)
     panel = score_panel(
         real,
         synthetic,
@@ -76,7 +79,9 @@ def score(
         protocol=trained.label or "honest",
         names=list(recipe.live_channels),
         progress=progress,
+        starts=train.starts,
+        attacks=() if attack is None else (attack,),
+        announce=announce,
     )
     panel = replace(panel, facts=score_facts(trained, wanted, seed, **how))
-    panel = settle(panel, memorisation.audit(real, train.starts, synthetic, unseen))
     return Verdict(panel, notes, f"{recipe.source} by {trained.facts['model']}", real, synthetic)

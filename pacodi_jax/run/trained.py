@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ import pandas as pd
 
 from pacodi_jax import checkpoint
 from pacodi_jax.checkpoint import Stored
+from pacodi_jax.core.checks import check_count
 from pacodi_jax.core.conditioning import Observed
 from pacodi_jax.data import Recipe
 from pacodi_jax.errors import PacodiError
@@ -36,17 +37,6 @@ SERIES_STREAM = 2
 def sample_key(seed: int | Array) -> Key:
     """The key of samples; window i of a request is drawn by (seed, i)."""
     return jax.random.fold_in(jax.random.key(seed), SAMPLE_STREAM)
-
-
-def check_count(count: Any, name: str = "count") -> int:
-    """Returns a number of windows, or of what else is counted by that name.
-
-    Raises:
-      PacodiError: for anything but a whole number from 1 up.
-    """
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-        raise PacodiError(f"{name}={count!r}; accepted: 1, 2, 3, …")
-    return int(count)
 
 
 class Draw(NamedTuple):
@@ -89,6 +79,11 @@ class Trained:
     def generator(self) -> Generator:
         """The model."""
         return parts.build_generator(self.config, self.shape, self.arrays)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: the fields, without the programs that were built of them."""
+        names = (field.name for field in fields(self))
+        return {name: self.__dict__[name] for name in names}
 
     @property
     def shape(self) -> Shape:
@@ -174,13 +169,10 @@ class Trained:
         static: Mapping[str, Any] | None = None,
         text: str | None = None,
     ) -> Request:
-        """What is asked by static columns or a text, completed by train's law; without dates."""
-        conditions.refuse_both(static, text)
-        if text is not None:
-            return conditions.by_text(self.recipe, self.encode(text), text, count)
-        if self.recipe.attributes or static is not None:
-            return conditions.by_static(self.recipe, seed, count, static)
-        return conditions.by_law(self.recipe, self.texts, seed, count)
+        """What is asked by static columns and a text, completed by train's law; without dates."""
+        vector = None if text is None else self.encode(text)
+        request: dict[str, Any] = {"static": static, "text": text, "vector": vector}
+        return conditions.asked(self.recipe, self.texts, seed, count, **request)
 
     def draw_facts(
         self,
@@ -301,6 +293,8 @@ class Trained:
         }
         if self.texts is not None:
             arrays["texts"] = {"vectors": self.texts.vectors}
+            if self.texts.static is not None:
+                arrays["texts"]["static"] = self.texts.static
             header["texts"] = list(self.texts.texts)
         return checkpoint.save(path, Stored(arrays, header))
 
@@ -316,7 +310,7 @@ class Trained:
         try:
             texts = None
             if "texts" in header:
-                texts = TextLaw(tuple(header["texts"]), stored.arrays["texts"]["vectors"])
+                texts = TextLaw(tuple(header["texts"]), **stored.arrays["texts"])
             found = cls(
                 stored_settings(header["settings"]),
                 Recipe.from_json(json.dumps(header["recipe"])),

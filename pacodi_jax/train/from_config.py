@@ -89,7 +89,7 @@ def train(
     size = len(dataset.train)
     outcome = fit(
         generator,
-        batches.resident(dataset.train),
+        batches.resident(dataset.train, dropout=config.text.dropout, seed=config.seed),
         lambda step: batches.indices(config.seed, step, config.train.batch, size),
         config.train,
         seed=config.seed,

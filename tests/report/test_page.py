@@ -8,6 +8,7 @@ import pytest
 from pacodi_jax import report
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.metrics import Panel
+from pacodi_jax.metrics.audit import audit
 from pacodi_jax.metrics.results import Method, Side, Sides
 from pacodi_jax.report import pictures, sections, tables
 from tests.metrics.windows import waves
@@ -44,7 +45,7 @@ def test_hostile_names_are_only_drawn(tmp_path):
     shown = [
         sections.examples(real, real, names, 0),
         sections.correlations(real, real, names),
-        sections.neighbour_pairs(real, real, names),
+        sections.copies(real, real, names, audit(real, real, None)[1]),
     ]
     page = report.page.page(names[2], _panel(names[2]), shown)
     seen = Seen()

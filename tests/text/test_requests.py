@@ -161,10 +161,8 @@ def test_what_cannot_be_read_ends_the_command_with_one_line(fragments, capsys, a
     assert said in complaint
 
 
-def test_texts_and_labels_together_and_vectors_without_a_file_are_refused():
+def test_vectors_without_a_file_are_refused():
     config = text_config.get_config("source=tsfragment")
-    with pytest.raises(PacodiError, match="both give conditions"):
-        made(config, {"data.static": ("grade",)})
     with pytest.raises(PacodiError, match=r"'precomputed' is for data\.source"):
         made(config, {"data.source": "etth1"})
 

@@ -212,11 +212,14 @@ def history(folder: Path) -> str:
         return ""
     found = json.loads(path.read_text())
     rows, blocks = [], []
-    for data, name in product(filter(found.get, SETS), ("context_fid_v1", "correlational_v1")):
-        parts = dict(found[data]["scores"][name])
+    known = sorted(found, key=lambda key: list(SETS).index(key.split("-")[0]))
+    for key, name in product(known, ("context_fid_v1", "correlational_v1")):
+        parts = dict(found[key]["scores"][name])
         floors = list(parts.pop("floor").values())
         blocks = list(parts)
-        rows.append([f"{SETS[data]}, {PAPER_SCORES[name]}", number(float(np.mean(floors)))])
+        data, _, length = key.partition("-")
+        label = f"{SETS[data]}, L = {length}" if length else SETS[data]
+        rows.append([f"{label}, {PAPER_SCORES[name]}", number(float(np.mean(floors)))])
         rows[-1] += map(middle, parts.values())
     return table(["", "floor", *(f"blocks of {block} L" for block in blocks)], rows)
 

@@ -159,6 +159,20 @@ class Cell(NamedTuple):
         return " ".join(["python", *self.command])
 
 
+def long_cells() -> list[Cell]:
+    """Windows of the paper's longer horizons; relatives and the second variant at one of them."""
+    kinds = [
+        (data, length, model, "sde")
+        for length in (64, 128, 256)
+        for data in SETS
+        for model in ("pacodi", "temporal")
+    ]
+    for data in ("etth1", "sines"):
+        kinds += [(data, 128, model, "sde") for model in ("decoupled", "monolithic")]
+    kinds += [(data, 64, "pacodi", "ddpm") for data in SETS]
+    return [Cell(*kind, "honest", "short") for kind in kinds]
+
+
 def grid(seeds: int = 1) -> list[Cell]:
     """All cells, the ones that matter most first, once for each seed of training."""
     finals = [
@@ -176,11 +190,7 @@ def grid(seeds: int = 1) -> list[Cell]:
         ("temporal", "ddpm"),
     ]
     short = [Cell(data, 24, *kind, "honest", "short") for kind in kinds for data in SETS]
-    short += [
-        Cell(data, 64, model, "sde", "honest", "short")
-        for data in ("etth1", "sines")
-        for model in ("pacodi", "temporal")
-    ]
+    short += long_cells()
     short += [
         Cell(data, 24, "pacodi", variant, "paper", "short")
         for variant in ("sde", "ddpm")

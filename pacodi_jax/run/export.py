@@ -54,7 +54,7 @@ def export(
             raise PacodiError(f"platform {platform!r}; accepted: {', '.join(PLATFORMS)}.")
     count = check_count(count)
     request = trained.request(trained.config.seed, count, static=static, text=text)
-    function = _sampler(trained, count, request.vectors, how)
+    function = _sampler(trained, count, request.vectors, trained.way(text, how))
     lowered = jax_export.export(jax.jit(function), platforms=platforms)
     exported = lowered(jax.ShapeDtypeStruct((), jnp.uint32))
     return files.write(path, lambda name: name.write_bytes(exported.serialize()))

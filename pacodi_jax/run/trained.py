@@ -23,8 +23,10 @@ from pacodi_jax.run import conditions, parts, room
 from pacodi_jax.run.conditions import Request, TextLaw
 from pacodi_jax.settings import Config, check_seed
 from pacodi_jax.settings import stored as stored_settings
+from pacodi_jax.text import statements
 from pacodi_jax.text.encoders import Encoder, check_vectors, require_identity
 from pacodi_jax.text.encoders.interface import as_numbers
+from pacodi_jax.text.encoders.statement_reader import StatementReader
 from pacodi_jax.text.encoders.vocabulary import Vocabulary, encode_request
 from pacodi_jax.types import Array, Key
 
@@ -130,7 +132,8 @@ class Trained:
         """
         count = check_count(count)
         seed = check_seed(self.config.seed if seed is None else seed)
-        self._require_room(count)
+        room.require_windows(count, self.shape.length, len(self.recipe.channels))
+        how = self.way(text, how)
         request = self.request(seed, count, static=static, text=text, start=start)
         scaled = self.draw_scaled(
             sample_key(seed), count, request.vectors, progress=progress, **how
@@ -139,14 +142,11 @@ class Trained:
         values, stamps = self.recipe.deliver(scaled), request.stamps(self.recipe)
         return Draw(values, request.columns, facts, stamps)
 
-    def _require_room(self, count: int) -> None:
-        """Refuses more windows than memory holds: in blocks, joined, and in the user's units."""
-        numbers = count * self.shape.length * len(self.recipe.channels)
-        room.require(
-            numbers * (4 + 4 + 8),
-            f"{count:,} windows at once",
-            "Draw fewer at a time, each time with another seed.",
-        )
+    def way(self, text: str | None, how: Mapping[str, Any]) -> dict[str, Any]:
+        """How windows are drawn: a text is followed with the guidance that validation chose."""
+        chosen = None if text is None else self.facts.get("guidance")
+        wanted = getattr(self.config.sample.replace(**how), "guidance", 1.0)
+        return dict(how) | ({} if chosen is None or wanted is not None else {"guidance": chosen})
 
     def request(
         self,
@@ -185,6 +185,7 @@ class Trained:
         **how: Any,
     ) -> dict[str, Any]:
         """What decides the windows of a request, as ``samples.json`` tells it."""
+        how = self.way(text, how)
         about = self.generator.facts(**how)
         return {
             "windows": count,
@@ -201,8 +202,13 @@ class Trained:
         }
 
     def _reading(self, text: str | None) -> dict[str, Any] | None:
-        """How the words of a text are read, if the model knows only those of training."""
-        if text is None or not self.recipe.words:
+        """How a text is read, if its encoder can tell."""
+        if text is None:
+            return None
+        if self.config.text.encoder == StatementReader.name:
+            told, ignored = StatementReader().explain(text)
+            return {"stated": statements.words(told), "corrected": {}, "ignored": ignored}
+        if not self.recipe.words:
             return None
         read = Vocabulary(self.recipe.words).read(text)
         return {"text": read.text, "corrected": read.corrected, "ignored": list(read.ignored)}

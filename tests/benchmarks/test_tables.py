@@ -79,8 +79,13 @@ def test_the_grid_holds_what_the_paper_compares(tables):
             assert {(data, 24, kind, v, "honest") for v in ("sde", "ddpm")} <= short
         assert {(data, 24, kind, "sde", "honest") for kind in ("decoupled", "monolithic")} <= short
         assert {(data, 24, "pacodi", v, "paper") for v in ("sde", "ddpm")} <= short
+        for length in (64, 128, 256):
+            long = {(data, length, kind, "sde", "honest") for kind in ("pacodi", "temporal")}
+            assert long <= short
+        assert (data, 64, "pacodi", "ddpm", "honest") in short
     for data in ("etth1", "sines"):
-        assert {(data, 64, kind, "sde", "honest") for kind in ("pacodi", "temporal")} <= short
+        relatives = {(data, 128, kind, "sde", "honest") for kind in ("decoupled", "monolithic")}
+        assert relatives <= short
 
 
 #: The settings of a record: what decided its numbers.

@@ -16,6 +16,7 @@ from pacodi_jax.errors import printable
 if TYPE_CHECKING:
     from pacodi_jax.report.judgement import Verdict
 
+
 def _parser(prog: str) -> argparse.ArgumentParser:
     example = f"{prog} real.npy synthetic.npy --held-out later.npy --out verdict"
     parser = Parser(prog, str(__doc__), example)

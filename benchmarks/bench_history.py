@@ -1,6 +1,6 @@
 """What a perfect generator would score: a block bootstrap of train, scored against train.
 
-    python benchmarks/bench_history.py [etth1 stocks sines air] [--histories 20] [--windows 3000]
+    python benchmarks/bench_history.py [etth1 stocks sines air] [--length 24] [--histories 20]
 
 Windows of a series overlap, so other windows of train are nearly the same windows, and the judge's
 floor is about what a copy of train would score. A generator that has learned the process differs
@@ -31,6 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "docs" / "results" / "history.json"
 SCORES = ("context_fid_v1", "correlational_v1")
 BLOCKS = (1, 7, 28)  # windows' lengths
+SHORT = 24
 
 
 def other_history(starts: np.ndarray, block: int, seed: int) -> np.ndarray:
@@ -50,9 +51,14 @@ def other_history(starts: np.ndarray, block: int, seed: int) -> np.ndarray:
     return np.concatenate(drawn)
 
 
-def measure(data: str, histories: int, limit: int) -> dict[str, Any]:
+def key(data: str, length: int) -> str:
+    """How the record calls a data set: by its name, with the length unless it is 24."""
+    return data if length == SHORT else f"{data}-{length}"
+
+
+def measure(data: str, length: int, histories: int, limit: int) -> dict[str, Any]:
     """Scores other histories of a data set against its train windows, the judge's seeds in turn."""
-    train = parts.load_data(presets.config_of(data, {})).train.once()
+    train = parts.load_data(presets.config_of(data, {"length": str(length)})).train.once()
     real = train.recipe.deliver(train.values())[..., train.recipe.scaler.live]
     count = min(limit, len(real))
     found: dict[str, Any] = {name: {"floor": {}} for name in SCORES}
@@ -81,6 +87,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("data", nargs="*", help=f"of {', '.join(SETS)}; all by default")
+    parser.add_argument("--length", type=int, default=SHORT, help=f"steps per window ({SHORT})")
     parser.add_argument("--histories", type=int, default=20, help="per size of blocks (20)")
     parser.add_argument("--windows", type=int, default=3000, help="the most per side (3000)")
     given = parser.parse_args(arguments)
@@ -89,6 +96,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         parser.error(f"{unknown[0]} is none of {', '.join(SETS)}")
     if given.histories < 1 or given.windows < LEAST:
         parser.error(f"at least one history, and {LEAST} windows of it")
+    if given.length < 2:
+        parser.error("--length of 2 or more")
     given.data = given.data or list(SETS)
     return given
 
@@ -99,7 +108,8 @@ def main() -> None:
     record = json.loads(OUT.read_text()) if OUT.exists() else {}
     for data in given.data:
         try:
-            record[data] = measure(data, given.histories, given.windows)
+            found = measure(data, given.length, given.histories, given.windows)
+            record[key(data, given.length)] = found
         except PacodiError as error:
             raise SystemExit(f"error: {error}") from None
         OUT.write_text(json.dumps(record, indent=1) + "\n")

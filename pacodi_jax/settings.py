@@ -134,7 +134,7 @@ class Evaluation(Section, name="evaluate"):
 
 
 #: Settings of the data that runs of version 0.1 had not, as they were.
-_EARLIER = {"bounds": "none", "calendar": "off"}
+_EARLIER = {"bounds": "none", "calendar": "off", "block": 0}
 
 #: The sections that every run has.
 _ENGINE: dict[str, Any] = {

@@ -70,6 +70,7 @@ def test_no_setting_goes_unread(reads, tmp_path):
     captions = {"data.static": (), "data.channels": "value", "text.encoder": "hashed"}
     told = config.changed(captions | {"text.phrasings": 1})
     parts.load_data(told)
+    parts.load_data(config.changed({"data.split": "blocks"}))
     work.sample(outcome.model, tmp_path / "out", work.Wish(), {"steps": 2, "count": 2})
     build_encoder(TextSettings(encoder="endpoint", url="http://127.0.0.1:1/v1", model="m"))
     kinds = (DataSettings, TextSettings, TrainSettings, Evaluation)

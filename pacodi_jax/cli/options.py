@@ -79,6 +79,15 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_quotes(parser: argparse.ArgumentParser) -> None:
+    """Whether formulas are quoted in tables."""
+    parser.add_argument(
+        "--quote-formulas",
+        action="store_true",
+        help="write names and labels that a spreadsheet takes for formulas as texts",
+    )
+
+
 def data_texts(options: argparse.Namespace) -> dict[str, str]:
     """The settings that the options of :func:`add_data` stand for, as texts."""
     names = ("time", "id", "static", "channels", "length")

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from pacodi_jax.data import attributes, bounds, calendar, gaps, law, scaling, splits
+from pacodi_jax.data.blocks import by_blocks
 from pacodi_jax.data.fingerprint import fingerprint
 from pacodi_jax.data.numeric import surely_finite
 from pacodi_jax.data.recipe import WINDOW, Recipe
@@ -114,7 +115,10 @@ def load(settings: DataSettings, *, seed: int = 0, table: Any = None) -> Dataset
     gap = None if paper else settings.max_gap
     full = gaps.add_rows(raw, gap)
     split = "paper" if paper else settings.split
-    parts = splits.parts(full.bounds, split, settings.fractions, length, seed)
+    if split == "blocks":
+        parts = by_blocks(full.bounds, settings.fractions, length, settings.block, seed)
+    else:
+        parts = splits.parts(full.bounds, split, settings.fractions, length, seed)
     train = parts == splits.TRAIN
     if not train.any():
         raise splits.no_window("train", length, settings.fractions[0], len(parts))

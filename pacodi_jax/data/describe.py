@@ -67,6 +67,11 @@ def _split(data: Dataset) -> str:
         return "PAPER PROTOCOL: the last tenth of overlapping windows, leaking; scored on train"
     if data.recipe.split == "series":
         return "whole series to each part"
+    if data.recipe.split == "blocks":
+        return (
+            f"every k-th block of rows to validation and held-out; gaps of {data.recipe.length} "
+            "rows between parts"
+        )
     return f"in time: train | gap of {data.recipe.length} rows | validation | held-out"
 
 

@@ -15,7 +15,7 @@ def fingerprint(table: Table, settings: DataSettings, seed: int) -> str:
     """SHA-256 of the values, the time grid, ids and labels, and the settings but for the path."""
     options = {**settings.to_dict(), "seed": seed}
     del options["path"]
-    for name, off in (("bounds", bounds.NONE), ("calendar", calendar.OFF)):
+    for name, off in (("bounds", bounds.NONE), ("calendar", calendar.OFF), ("block", 0)):
         if options[name] == off:  # as in versions that had no such setting
             del options[name]
     given = {name: value for name, value in options.items() if value or value == 0}

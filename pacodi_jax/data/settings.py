@@ -12,7 +12,7 @@ from pacodi_jax.data.scaling import SCALINGS
 #: Every accepted source: the catalogue, generated sines, a file of TSFragment-600K, any table.
 SOURCES = (*CATALOGUE, "sines", "tsfragment", "table")
 PROTOCOLS = ("honest", "paper")
-SPLITS = ("auto", "time", "series")
+SPLITS = ("auto", "time", "series", "blocks")
 _BELOW = ("whole numbers below 2**31", lambda value: value < 2**31)
 
 
@@ -39,9 +39,13 @@ class DataSettings(Section, name="data"):
     )
     split: str = setting(
         "auto",
-        "time cuts every series in time, series gives whole series to the parts; auto is series "
-        "for ready-made windows and time otherwise",
+        "time cuts every series in time, series gives whole series to the parts, blocks gives "
+        "every k-th block of rows to validation and held-out, so that all parts have one law; auto "
+        "is series for ready-made windows and time otherwise",
         choices=SPLITS,
+    )
+    block: int = setting(
+        0, "rows per block for split=blocks; 0 takes four windows", least=0, accepted=_BELOW
     )
     fractions: tuple[float, ...] = setting((0.8, 0.1, 0.1), "of train, validation and held-out")
     scaling: str = setting("standard", "of each channel, fitted on train", choices=SCALINGS)

@@ -30,8 +30,8 @@ class DualBranch(nn.Module):
 
     Tokens are frequency bins, or patches of ``patch_size`` bins. Two branches with half as
     many tokens need half the attention products of a network over time steps. In total
-    ``iso_flops`` costs about as much as such a network, and less for long windows; ``paper`` and
-    ``time`` cost more (see the table in docs/experiments/efficiency.md).
+    ``filter`` and ``iso_flops`` cost about as much as such a network, and less for long windows;
+    ``paper`` and ``time`` cost more (see the table in docs/experiments/efficiency.md).
 
     Attributes:
       channels: C, of the series.
@@ -40,9 +40,12 @@ class DualBranch(nn.Module):
       heads: attention heads; must divide the width.
       patch_size: bins per token.
       interaction: ``paper`` (MLPs of hidden width 2D, fed both branches), ``iso_flops`` (the same
-        with 4D/3), ``time`` (with 2D/3, and an MLP over time steps) or ``none`` (decoupled).
-      length: L of the windows, on whose time steps ``time`` works; K does not determine it. 0 takes
-        2K − 1 or slightly more. With patches it is not used: the patch index is transformed.
+        with 4D/3), ``time`` (with 2D/3, and an MLP over time steps and their neighbours),
+        ``filter`` (the same with filters in place of neighbours, and attention to octaves of bins)
+        or ``none`` (decoupled).
+      length: L of the windows, on whose time steps ``time`` and ``filter`` work; K does not
+        determine it. 0 takes 2K − 1 or slightly more. With patches it is not used: the patch index
+        is transformed.
       condition_width: E, of the condition vector; 0 for none.
       dtype: of the products, ``float32`` or ``bfloat16``; all else stays float32.
       remat: recompute each block in the backward pass instead of keeping its activations; with

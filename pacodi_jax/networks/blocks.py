@@ -7,16 +7,13 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 from einops import pack, rearrange
-from jax.ad_checkpoint import checkpoint_name
 
 from pacodi_jax.networks import choices
 from pacodi_jax.networks.attention import attend
 from pacodi_jax.networks.layers import KEPT, Dense, modulate
-from pacodi_jax.networks.steps import from_steps, step_count, to_steps
+from pacodi_jax.networks.meeting import Branches, Stepwise
+from pacodi_jax.networks.octaves import summarise
 from pacodi_jax.types import Array
-
-#: One array per branch: ``(tokens,)`` or ``(real, imag)``.
-Branches = tuple[Array, ...]
 
 
 def _eights(width: float) -> int:
@@ -35,14 +32,21 @@ class Interaction(NamedTuple):
       shared: whether each branch's MLP is fed the tokens of both.
       hidden: hidden width of a branch's MLP, from the width of a token.
       steps: hidden width of the MLP over time steps; 0 for none.
+      filtered: whether time steps see those around through a filter, not as two neighbours.
+      octaves: whether attention is to the octaves of bins instead of to every bin.
     """
 
     shared: bool
     hidden: Callable[[int], int]
     steps: Callable[[int], int]
+    filtered: bool = False
+    octaves: bool = False
 
 
 INTERACTIONS = {
+    "filter": Interaction(
+        True, lambda width: _eights(2 * width / 3), lambda width: width, filtered=True, octaves=True
+    ),
     "time": Interaction(True, lambda width: _eights(2 * width / 3), lambda width: 3 * width // 2),
     "iso_flops": Interaction(True, iso_flops_width, lambda width: 0),
     "paper": Interaction(True, lambda width: 2 * width, lambda width: 0),
@@ -86,11 +90,13 @@ class Attention(nn.Module):
     Attributes:
       heads: attention heads; must divide the width.
       form: of attention, see :func:`~pacodi_jax.networks.attention.attend`.
+      octaves: attend to the means of octaves of tokens, so that the cost grows like N log N.
       dtype: of the products.
     """
 
     heads: int
     form: str
+    octaves: bool
     dtype: jnp.dtype
 
     @nn.compact
@@ -109,15 +115,24 @@ class Attention(nn.Module):
         modulation = Dense(6 * width, kernel_init=nn.initializers.zeros, name="modulation")(code)
         shift, scale, gate, mlp_shift, mlp_scale, mlp_gate = jnp.split(modulation, 6, axis=-1)
         inputs = modulate(tokens, shift, scale)
-        mixed = Dense(3 * width, self.dtype, name="qkv")(inputs)
-        # Split, not indexed: the derivative is one concatenation instead of three padded sums.
         query, key, value = (
-            rearrange(x, "b n (h d) -> b h n d", h=self.heads) for x in jnp.split(mixed, 3, axis=-1)
+            rearrange(x, "b n (h d) -> b h n d", h=self.heads) for x in self._mixed(inputs)
         )
         result = rearrange(attend(query, key, value, self.form), "b h n d -> b n (h d)")
         result = Dense(width, self.dtype, name="out")(result)
         tokens = tokens + gate[:, None] * result
         return tokens, modulate(tokens, mlp_shift, mlp_scale), mlp_gate
+
+    def _mixed(self, inputs: Array) -> list[Array]:
+        """Queries, keys and values, ``(B, N, D)``, or ``(B, P, D)`` of the last two by octaves.
+
+        Split, not indexed: the derivative is one concatenation instead of three padded sums.
+        """
+        width = inputs.shape[-1]
+        if not self.octaves:
+            return jnp.split(Dense(3 * width, self.dtype, name="qkv")(inputs), 3, axis=-1)
+        pairs = Dense(2 * width, self.dtype, name="pairs")(summarise(inputs))
+        return [Dense(width, self.dtype, name="query")(inputs), *jnp.split(pairs, 2, axis=-1)]
 
 
 class FeedForward(nn.Module):
@@ -137,35 +152,6 @@ class FeedForward(nn.Module):
         hidden = nn.gelu(Dense(self.hidden, self.dtype, name="hidden")(inputs))
         result = Dense(tokens.shape[-1], self.dtype, name="out")(hidden)
         return tokens + gate[:, None] * result
-
-
-class Stepwise(nn.Module):
-    """An MLP over time steps: it sees both branches at one step and its two neighbours.
-
-    What is local in time (a spike, a kink, a bound on the values) is spread over all bins and both
-    quadratures, so an MLP of single bins cannot see it. Like the transform, this one treats the
-    window as periodic.
-
-    Attributes:
-      hidden: width of the hidden layer.
-      length: L of the windows whose bins the tokens are, or 0 if they are patches of bins.
-      dtype: of the products.
-    """
-
-    hidden: int
-    length: int
-    dtype: jnp.dtype
-
-    @nn.compact
-    def __call__(self, inputs: Branches) -> Branches:
-        """Maps ``(B, N, D)`` of both branches through time steps and back."""
-        real, imag = inputs
-        count = step_count(real.shape[1], self.length)
-        steps = checkpoint_name(to_steps(real, imag, count), KEPT)
-        around, _ = pack([jnp.roll(steps, shift, axis=1) for shift in (1, 0, -1)], "b n *")
-        hidden = nn.gelu(Dense(self.hidden, self.dtype, name="hidden")(around))
-        result = Dense(real.shape[-1], self.dtype, name="out")(hidden)
-        return from_steps(result.astype(jnp.float32), real.shape[1])
 
 
 class Block(nn.Module):
@@ -189,11 +175,13 @@ class Block(nn.Module):
     def __call__(self, tokens: Branches, code: Array) -> tuple[Branches, None]:
         """Maps each branch's ``(B, N, D)``; the second result is required by ``nn.scan``."""
         kind, width = INTERACTIONS[self.interaction], tokens[0].shape[-1]
-        attention = Attention(self.heads, self.form, self.dtype, name="attention")
+        attention = Attention(self.heads, self.form, kind.octaves, self.dtype, name="attention")
         attended = over_branches(attention, tokens, (code,) * len(tokens))
         tokens, inputs, gates = zip(*attended, strict=True)
         if kind.steps(width):
-            stepwise = Stepwise(kind.steps(width), self.length, self.dtype, name="stepwise")
+            stepwise = Stepwise(
+                kind.steps(width), self.length, kind.filtered, self.dtype, name="stepwise"
+            )
             parts = zip(tokens, gates, stepwise(inputs), strict=True)
             tokens = tuple(token + gate[:, None] * part for token, gate, part in parts)
         if kind.shared:

@@ -58,9 +58,9 @@ def writes_transposes() -> bool:
 
 
 #: Up to this many bins the transform to time steps is a matrix product, above it an FFT. On CPU the
-#: two are equally fast at 129 bins; at 257 the FFT takes a quarter of the time. Elsewhere it is
-#: not measured.
-PRODUCT_BINS = 160
+#: two are equally fast at 33 bins; at 65 the FFT takes 0.65 to 0.8 of the time, at 129 0.4 to 0.5
+#: (there and back, one core). Elsewhere it is not measured.
+PRODUCT_BINS = 32
 
 
 def transform(bins: int) -> str:

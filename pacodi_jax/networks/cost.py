@@ -13,7 +13,8 @@ import numpy as np
 
 from pacodi_jax.networks.attention import plain
 from pacodi_jax.networks.backbones import DualBranch, SingleBranch, window_length
-from pacodi_jax.networks.blocks import INTERACTIONS
+from pacodi_jax.networks.blocks import INTERACTIONS, Interaction
+from pacodi_jax.networks.octaves import summary_count
 from pacodi_jax.networks.products import matmul_flops
 from pacodi_jax.networks.steps import from_steps, step_count, to_steps
 from pacodi_jax.types import Quadratures
@@ -88,9 +89,8 @@ def count(network: DualBranch | SingleBranch, length: int) -> Cost:
     params = jax.eval_shape(network.init, jax.random.key(0), *inputs)
     branches, slots = (1, length) if isinstance(network, SingleBranch) else (2, length // 2 + 1)
     tokens = -(-slots // network.patch_size)
-    heads = _floats(1, network.heads, tokens, network.width // network.heads)
     whole = _flops(network.apply, params, *inputs)
-    attention = branches * network.depth * _flops(plain, heads, heads, heads)
+    attention = branches * network.depth * _attention_flops(network, tokens)
     transform = network.depth * _transform_flops(network, tokens)
     linear = (whole - attention - transform)[1]
     rest = (whole - attention - transform)[0] - linear
@@ -102,9 +102,22 @@ def _flops(function: Callable[..., Any], *arguments: Any) -> np.ndarray:
     return np.array([xla_flops(function, *arguments), product_flops(function, *arguments)])
 
 
+def _kind(network: DualBranch | SingleBranch) -> Interaction:
+    return INTERACTIONS[getattr(network, "interaction", "none")]
+
+
+def _attention_flops(network: DualBranch | SingleBranch, tokens: int) -> np.ndarray:
+    """The operations of attention in one branch of one block."""
+    seen = summary_count(tokens) if _kind(network).octaves else tokens
+    sizes = (tokens, seen, seen)
+    return _flops(
+        plain, *(_floats(1, network.heads, n, network.width // network.heads) for n in sizes)
+    )
+
+
 def _transform_flops(network: DualBranch | SingleBranch, tokens: int) -> np.ndarray:
     """The operations of the transform to time steps and back in one block."""
-    if isinstance(network, SingleBranch) or not INTERACTIONS[network.interaction].steps(1):
+    if not _kind(network).steps(network.width):
         return np.zeros(2)
     count = step_count(tokens, window_length(network))
     bins, steps = _floats(1, tokens, network.width), _floats(1, count, network.width)

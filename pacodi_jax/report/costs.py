@@ -9,7 +9,12 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 #: The colour of each interaction, safe for colour blindness (Okabe–Ito).
-COLOURS = {"iso_flops": "#0072b2", "paper": "#d55e00", "time": "#009e73"}
+COLOURS = {
+    "iso_flops": "#0072b2",
+    "paper": "#d55e00",
+    "time": "#009e73",
+    "filter": "#cc79a7",
+}
 PANELS = {
     "total_ratio": "operations",
     "attention_ratio": "operations of attention",

@@ -1,5 +1,6 @@
 """The report as one self-contained HTML page."""
 
+from collections.abc import Mapping
 from html import escape
 
 from pacodi_jax.metrics import copying
@@ -70,7 +71,8 @@ def _row(score: Score) -> str:
     )
 
 
-def _table(panel: Panel, split: str) -> str:
+def table(panel: Panel, split: str) -> str:
+    """The scores against one set of real windows, with floors, ceilings and words."""
     body = ""
     for group, title in GROUPS.items():
         rows = [_row(score) for score in panel.of(split) if score.group == group]
@@ -106,7 +108,8 @@ def _size(side: Side) -> str:
     return f"{side.windows:,} windows of {side.length} steps and {side.channels} channels"
 
 
-def _definitions(items: dict[str, object]) -> str:
+def definitions(items: Mapping[str, object]) -> str:
+    """A list of names and what they are."""
     pairs = (f"<dt>{escape(k)}</dt><dd>{escape(str(v))}</dd>" for k, v in items.items())
     return f"<dl>{''.join(pairs)}</dl>"
 
@@ -129,8 +132,8 @@ def _method(panel: Panel) -> str:
     return (
         "<section><h2>How it was measured</h2>"
         f"<p>{METHOD}</p>"
-        f"<h3>What each score measures</h3>{_definitions(abouts)}"
-        f"<h3>Settings</h3>{_definitions(_facts(panel))}</section>"
+        f"<h3>What each score measures</h3>{definitions(abouts)}"
+        f"<h3>Settings</h3>{definitions(_facts(panel))}</section>"
     )
 
 
@@ -150,7 +153,7 @@ def page(title: str, panel: Panel, sections: list[Section]) -> str:
     """Returns the whole page: verdict, tables, pictures, method."""
     lines = "".join(f"<p>{escape(line)}</p>" for line in panel.verdict or ())
     tables = "".join(
-        f"<h2>Scores {caption}</h2>{_table(panel, split)}"
+        f"<h2>Scores {caption}</h2>{table(panel, split)}"
         for split, caption in SPLITS.items()
         if panel.of(split)
     )

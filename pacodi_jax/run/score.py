@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from pacodi_jax.data import Dataset
+from pacodi_jax.data.windows import WindowSet
 from pacodi_jax.metrics.cache import default_cache
 from pacodi_jax.metrics.draws import LEAST
+from pacodi_jax.metrics.generalisation import generalisation, stretches
 from pacodi_jax.metrics.panel import score_panel
 from pacodi_jax.metrics.registry import Budget
 from pacodi_jax.report.judgement import Verdict
@@ -60,8 +62,8 @@ def score(
     # A constant channel is put back by the recipe, not made by the model: nothing to score.
     synthetic = trained.draw(count, seed=seed, **how).values[..., live]
     real = recipe.deliver(train.values())[..., live]
-    given = held_out is not None
-    if held_out is None and len(dataset.held_out):
+    own = held_out is None
+    if own and len(dataset.held_out):
         held_out = recipe.deliver(dataset.held_out.values())
     notes: tuple[str, ...] = ()
     if held_out is None or len(held_out) < LEAST:
@@ -69,7 +71,7 @@ def score(
         notes, held_out = (f"{found} held-out windows; scored on train alone",), None
     unseen = None if held_out is None else held_out[..., live]
     budget = budget or Budget()
-    attack = None if given or held_out is None else loss_attack(trained, dataset, seed=seed)
+    attack = None if not own or held_out is None else loss_attack(trained, dataset, seed=seed)
     panel = score_panel(
         real,
         synthetic,
@@ -84,4 +86,40 @@ def score(
         announce=announce,
     )
     panel = replace(panel, facts=score_facts(trained, wanted, seed, **how))
+    if own and unseen is not None and recipe.split == "blocks":
+        record, said = _generalisation(
+            real, synthetic, unseen, dataset.held_out, budget._replace(windows=wanted.windows), seed
+        )
+        panel, notes = replace(panel, facts={**panel.facts, **record}), (*notes, said)
     return Verdict(panel, notes, f"{recipe.source} by {trained.facts['model']}", real, synthetic)
+
+
+def _generalisation(
+    train: np.ndarray,
+    synthetic: np.ndarray,
+    unseen: np.ndarray,
+    windows: WindowSet,
+    budget: Budget,
+    seed: int,
+) -> tuple[dict[str, Any], str]:
+    """How synthetic windows stand for unseen blocks beside train: for the record, and in words."""
+    blocks = stretches(windows.starts, windows.length)
+    if len(np.unique(blocks)) < 2:
+        return {}, (
+            "generalisation needs 2 held-out blocks or more, here is 1: take a smaller data.block"
+        )
+    found = generalisation(
+        train,
+        synthetic,
+        unseen,
+        blocks,
+        seed=seed,
+        limit=budget.windows,
+        encoder_steps=budget.encoder_steps,
+    )
+    words = "; ".join(one.label for one in found)
+    record = [{**one._asdict(), "interval": list(one.interval)} for one in found]
+    return {"generalisation": record}, (
+        "generalisation, the distance to unseen windows over that of train (at most 1: as good as "
+        f"real data): {words}"
+    )

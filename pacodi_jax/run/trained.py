@@ -132,7 +132,7 @@ class Trained:
         """
         count = check_count(count)
         seed = check_seed(self.config.seed if seed is None else seed)
-        self._require_room(count)
+        room.require_windows(count, self.shape.length, len(self.recipe.channels))
         how = self.way(text, how)
         request = self.request(seed, count, static=static, text=text, start=start)
         scaled = self.draw_scaled(
@@ -147,15 +147,6 @@ class Trained:
         chosen = None if text is None else self.facts.get("guidance")
         wanted = getattr(self.config.sample.replace(**how), "guidance", 1.0)
         return dict(how) | ({} if chosen is None or wanted is not None else {"guidance": chosen})
-
-    def _require_room(self, count: int) -> None:
-        """Refuses more windows than memory holds: in blocks, joined, and in the user's units."""
-        numbers = count * self.shape.length * len(self.recipe.channels)
-        room.require(
-            numbers * (4 + 4 + 8),
-            f"{count:,} windows at once",
-            "Draw fewer at a time, each time with another seed.",
-        )
 
     def request(
         self,

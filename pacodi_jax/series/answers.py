@@ -44,7 +44,7 @@ class Answer(NamedTuple):
         return self.values[0] if len(self.values) == 1 else np.stack(self.values)
 
 
-def make(trained: Trained, steps: int, *, start: Any = None, **request: Any) -> Answer:
+def make(trained: Trained, steps: int, /, *, start: Any = None, **request: Any) -> Answer:
     """Whole series, made anew from a stamp or going on where a table ends.
 
     Args:

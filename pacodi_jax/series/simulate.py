@@ -42,6 +42,7 @@ def require_room(trained: Trained, steps: int, what: str) -> None:
 def simulate(
     trained: Trained,
     steps: int,
+    /,
     *,
     start: Any = None,
     count: int = 1,

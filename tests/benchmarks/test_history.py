@@ -34,6 +34,12 @@ def test_a_history_is_at_least_as_long_as_train_where_blocks_are_uneven(bench):
     assert max(lengths) < 35
 
 
+def test_longer_windows_have_a_record_of_their_own_beside_the_first(bench):
+    assert bench.parse(["air"]).length == 24
+    assert bench.key("air", 24) == "air"
+    assert bench.key("air", bench.parse(["air", "--length", "128"]).length) == "air-128"
+
+
 def test_all_sets_unless_some_are_named(bench, capsys):
     assert bench.parse([]).data == ["etth1", "stocks", "sines", "air"]
     assert bench.parse(["air", "--histories", "3"]).data == ["air"]
@@ -44,3 +50,6 @@ def test_all_sets_unless_some_are_named(bench, capsys):
         with pytest.raises(SystemExit):
             bench.parse(["air", few])
         assert "at least one history, and 20 windows of it" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        bench.parse(["air", "--length=1"])
+    assert "--length of 2 or more" in capsys.readouterr().err

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pacodi_jax.networks import DualBranch, SingleBranch, embedding
-from pacodi_jax.networks.blocks import Stepwise
+from pacodi_jax.networks.meeting import Stepwise
 from pacodi_jax.networks.steps import from_steps, to_steps
 from tests.networks.parameters import (
     BATCH,
@@ -31,12 +31,17 @@ def test_untrained_network_returns_zero_though_all_branches_differ():
     assert np.unique(np.round(kernel.mean(axis=(2, 3)), 9)).size == 2 * DEPTH
 
 
-def test_modulation_is_zero_at_first_so_that_every_block_starts_as_the_identity():
-    params = quick(dual().init)(KEY, *inputs(8))["params"]
+@pytest.mark.parametrize(("interaction", "mixing"), [("time", 4), ("filter", 5)])
+def test_modulation_is_zero_at_first_so_that_every_block_starts_as_the_identity(
+    interaction, mixing
+):
+    params = quick(dual(interaction=interaction).init)(KEY, *inputs(8))["params"]
     silent = [params["blocks"]["attention"]["modulation"], params["project"]["modulation"]]
     assert all(jnp.all(leaf == 0) for leaf in jax.tree.leaves(silent))
     blocks = {name: part for name, part in params["blocks"].items() if name != "attention"}
-    kernels = [part["kernel"] for module in blocks.values() for part in module.values()]
+    found = jax.tree.leaves_with_path(blocks)
+    kernels = [leaf for path, leaf in found if path[-1].key in ("kernel", "taps")]
+    assert len(kernels) == mixing
     assert all(jnp.std(kernel) > 0.1 for kernel in kernels)
 
 
@@ -107,7 +112,7 @@ def test_a_mask_by_channel_may_leave_the_imaginary_level_slot_alive():
 @pytest.mark.parametrize("part", ["real", "imag"])
 @pytest.mark.parametrize(
     ("interaction", "couples"),
-    [("none", False), ("paper", True), ("iso_flops", True), ("time", True)],
+    [("none", False), ("paper", True), ("iso_flops", True), ("time", True), ("filter", True)],
 )
 def test_a_part_depends_on_the_input_of_the_other_only_by_interaction(interaction, couples, part):
     state, t, live = inputs(5, batch=1)
@@ -155,10 +160,20 @@ def test_meeting_in_time_has_one_mlp_of_time_steps_beside_those_of_the_branches(
     assert sum(x.size for x in jax.tree.leaves(blocks)) == 5 * (attention + of_mlps)
 
 
-@pytest.mark.parametrize("length", [8, 9])
-def test_an_mlp_of_time_steps_moves_with_the_window(length):
+def test_filtered_steps_have_one_filter_per_channel_instead_of_neighbours():
+    arguments = inputs(8)
+    network = DualBranch(CHANNELS, 96, 5, 4, interaction="filter")
+    blocks = jax.eval_shape(network.init, KEY, *arguments)["params"]["blocks"]
+    assert blocks["stepwise"]["filter"]["taps"].shape == (5, 5, 96)
+    assert blocks["stepwise"]["hidden"]["kernel"].shape == (5, 96, 96)
+    assert blocks["attention"]["query"]["kernel"].shape == (5, 2, 96, 96)
+    assert blocks["attention"]["pairs"]["kernel"].shape == (5, 2, 96, 192)
+
+
+@pytest.mark.parametrize(("length", "filtered"), [(8, False), (9, False), (9, True)])
+def test_an_mlp_of_time_steps_moves_with_the_window(length, filtered):
     """Shifted by one step, the tokens turn in phase, and so does what the MLP makes of them."""
-    module = Stepwise(8, length, jnp.float32)
+    module = Stepwise(8, length, filtered, jnp.float32)
     steps = jax.random.normal(KEY, (1, length, 6))
     turned = [from_steps(jnp.roll(steps, shift, axis=1), 5) for shift in (0, 1)]
     params = module.init(KEY, turned[0])

@@ -38,7 +38,7 @@ def test_attention_costs_half_as_the_window_grows(length, bound):
     assert 0.5 * temporal.attention < spectral.attention <= bound * temporal.attention
 
 
-@pytest.mark.parametrize("interaction", ["iso_flops", "time"])
+@pytest.mark.parametrize("interaction", ["iso_flops", "time", "filter"])
 def test_training_step_on_long_windows_needs_less_than_six_gibibytes(interaction):
     """L = 4096, batch 8, D = 128, 4 layers: what XLA allots to the program, nothing is run."""
     network = DualBranch(7, 128, 4, 4, interaction=interaction)
@@ -53,12 +53,21 @@ def test_training_step_on_long_windows_needs_less_than_six_gibibytes(interaction
     assert 0.1 * 2**30 < held < 6 * 2**30
 
 
+FILTERED = {64: 1.03, 128: 0.9, 256: 0.73, 1024: 0.36, 4096: 0.13}
+
+
+@pytest.mark.parametrize(("length", "bound"), FILTERED.items())
+def test_filters_and_octaves_cost_less_than_a_temporal_network_once_windows_are_long(length, bound):
+    spectral, temporal = costs(length, interaction="filter")
+    assert spectral.total + flops.fft_flops(length, 7) <= bound * temporal.total
+
+
 def test_interaction_as_in_the_paper_costs_more_than_a_temporal_network_below_twice_the_width():
     spectral, temporal = costs(128, interaction="paper")
     assert spectral.total > 1.1 * temporal.total
 
 
-@pytest.mark.parametrize("interaction", ["iso_flops", "paper", "time"])
+@pytest.mark.parametrize("interaction", ["iso_flops", "paper", "time", "filter"])
 def test_the_program_that_is_counted_has_all_its_layers_written_out(interaction):
     """A loop's body counts once: three layers of four would be missing in all but products."""
     for counted in costs(24, interaction=interaction):
@@ -98,11 +107,11 @@ def test_blocks_alone_cost_what_arithmetic_says():
 
 
 def test_meeting_in_time_adds_its_mlp_and_its_transform():
-    (spectral, _), (concatenated, _) = costs(64, interaction="time"), costs(64)
-    bins, steps, width = 33, 64, 128
+    (spectral, _), (concatenated, _) = costs(48, interaction="time"), costs(48)
+    bins, steps, width = 25, 48, 128
     less = 2 * bins * 3 * width * (168 - 88)
     assert spectral.linear - concatenated.linear == 2 * 4 * (steps * 6 * width**2 - less)
-    assert spectral.transform == 2 * 4 * 2 * steps * 2 * 33 * width
+    assert spectral.transform == 2 * 4 * 2 * steps * 2 * bins * width
     assert concatenated.transform == 0
     assert spectral.attention == concatenated.attention
 
@@ -110,8 +119,14 @@ def test_meeting_in_time_adds_its_mlp_and_its_transform():
 def test_command_counts_every_length_and_model(tmp_path, capsys):
     assert flops.main(["--lengths", "24,9", "--out", str(tmp_path / "new"), "--rounds", "0"]) == 0
     rows = json.loads((tmp_path / "new" / "flops.json").read_text())["rows"]
-    assert [row["length"] for row in rows] == [24, 24, 24, 24, 9, 9, 9, 9]
-    assert [row["model"] for row in rows[:4]] == ["temporal", "iso_flops", "paper", "time"]
+    assert [row["length"] for row in rows] == [24] * 5 + [9] * 5
+    assert [row["model"] for row in rows[:5]] == [
+        "temporal",
+        "iso_flops",
+        "paper",
+        "time",
+        "filter",
+    ]
     assert rows[0]["fft"] == 0 < rows[1]["fft"] < 0.001 * rows[1]["total"]
     assert (tmp_path / "new" / "flops.png").read_bytes().startswith(b"\x89PNG")
     assert capsys.readouterr().out.count("iso_flops") == 2

@@ -107,7 +107,8 @@ def test_wheel_holds_the_package_and_no_more(built):
         assert "pacodi = pacodi_jax.cli.pacodi:script" in wheel.read(points).decode()
     info = f"pacodi_jax-{pacodi_jax.__version__}.dist-info"
     assert {n.split("/")[0] for n in names} == {"pacodi_jax", info}
-    assert {"pacodi_jax/py.typed", READER} <= set(names)
+    viewer = {f"pacodi_jax/report/viewer/viewer.{kind}" for kind in ("css", "js")}
+    assert viewer | {"pacodi_jax/py.typed", READER} <= set(names)
     modules = {str(p.relative_to(ROOT)) for p in (ROOT / "pacodi_jax").rglob("*.py")}
     assert {n for n in names if n.endswith(".py")} == modules
 

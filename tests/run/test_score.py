@@ -37,3 +37,16 @@ def test_scores_say_their_protocol_and_leave_constant_channels_out(
     assert page.count(record["protocol"]) >= 2 + len(splits)
     alone = any("scored on train alone" in note for note in verdict.notes)
     assert alone == (splits == {"train"})
+
+
+def test_a_split_of_blocks_is_scored_for_generalisation(budget, tmp_path):
+    """The copycat is train with a little noise, so it stands for unseen windows as train does."""
+    found = load(tmp_path, split="blocks")
+    few = budget._replace(encoder_steps=5)
+    verdict = score(trained(found), found, Evaluation(windows=200, seeds=1), seed=0, budget=few)
+    (note,) = (note for note in verdict.notes if note.startswith("generalisation"))
+    record = json.loads(verdict.to_json())["generalisation"]
+    assert [one["name"] in note for one in record] == [True] * 7
+    assert {one["blocks"] for one in record} == {10}
+    by_name = {one["name"]: one for one in record}
+    assert 0.5 < by_name["Wasserstein (windows)"]["ratio"] < 2

@@ -6,6 +6,7 @@ is the smallest scale that comes within :data:`_NEAR` of the best share of reque
 among those whose draws stay within the range of train.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import jax
@@ -58,6 +59,7 @@ def best(found: dict[float, Score]) -> float:
 
 def scores(model: Trained, dataset: Dataset) -> dict[float, Score]:
     """What every scale does with the same requests and the same noise."""
+    assert isinstance(dataset.validation, Captioned), "texts were given to every part"
     train = dataset.train.once().values()
     yardsticks = properties.fit(train[:, :, 0])
     rows = np.linspace(0, len(dataset.validation) - 1, _REQUESTS).astype(int)
@@ -65,13 +67,15 @@ def scores(model: Trained, dataset: Dataset) -> dict[float, Score]:
         captions.tell(facts.measure(window, yardsticks), seed, split="held_out", detail="drawn")
         for seed, window in enumerate(dataset.validation.take(rows)[:, :, 0])
     ]
-    brief = [one for one in told if one.stated and one.text.count(". ") < 2]
-    vectors = _vectors(model, brief)
+    short = [bool(one.stated) and one.text.count(". ") < 2 for one in told]
+    brief = [one for one, chosen in zip(told, short, strict=True) if chosen]
+    asked = replace(dataset.validation.pick(rows[short]), vectors=_vectors(model, brief))
+    conditions = asked.condition()  # their static columns and dates are those of their windows
     key = jax.random.fold_in(jax.random.key(model.config.seed), _STREAM)
     low, high = widened(train)
     found = {}
     for scale in SCALES:
-        made = model.draw_scaled(key, len(brief), vectors, guidance=scale)[:, :, 0]
+        made = model.draw_scaled(key, len(brief), conditions, guidance=scale)[:, :, 0]
         met = [
             statements.holds(facts.measure(window, yardsticks), one.stated or {})
             for window, one in zip(made, brief, strict=True)

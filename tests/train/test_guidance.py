@@ -8,6 +8,7 @@ import pytest
 
 from pacodi_jax.configs import text as text_config
 from pacodi_jax.run import folder, parts
+from pacodi_jax.text import statements
 from pacodi_jax.train import guidance
 from pacodi_jax.train.from_config import train
 from pacodi_jax.train.guidance import Score
@@ -17,10 +18,13 @@ from tests.text.runs import compiling_quickly, made, tiny
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """A model of captions that were written here, by statements; its folder and its settings."""
+    """A model of statements and of a calendar beside them; its folder and its settings."""
     place = tmp_path_factory.mktemp("guided")
-    pd.DataFrame({"value": waves(1, 300)[0]}).to_csv(place / "value.csv", index=False)
+    days = pd.date_range("2024-01-01", periods=300, freq="D")
+    table = pd.DataFrame({"day": days, "value": waves(1, 300)[0]})
+    table.to_csv(place / "value.csv", index=False)
     source = {"data.source": "table", "data.path": str(place / "value.csv")}
+    source |= {"data.time": "day", "data.calendar": "week"}
     changes = source | {"data.channels": ("value",)}
     config = tiny(made(text_config.get_config("size=tiny,encoder=statements"), changes), 10)
     with compiling_quickly():
@@ -45,6 +49,7 @@ def test_training_keeps_the_choice_and_only_texts_take_it(run):
     model = folder.load(run[0])
     assert model.facts["guidance"] in guidance.SCALES
     assert model.config.sample.guidance is None
+    assert model.facts["condition_width"] > statements.WIDTH  # the calendar is chosen with
     chosen = replace(model, facts=model.facts | {"guidance": 2.0})
     assert chosen.way("it rises", {}) == {"guidance": 2.0}
     assert chosen.way("it rises", {"guidance": 3.0, "steps": 2}) == {"guidance": 3.0, "steps": 2}

@@ -28,8 +28,8 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from pacodi_jax.cli.flops import models
 from pacodi_jax.cli.memory import reuse_memory
+from pacodi_jax.cli.network_costs import models
 from pacodi_jax.core import spectrum
 from pacodi_jax.errors import PacodiError, choose
 from pacodi_jax.networks import DualBranch, SingleBranch, choices

@@ -124,6 +124,7 @@ def record(
     facts: dict[str, Any],
     budget: Budget,
     kinds: Sequence[str] = KINDS,
+    ways: Sequence[str] = tuple(methods.DRAWN),
 ) -> dict[str, Any]:
     """Measures what a file does not hold yet, and writes it piece by piece."""
     start = {"model": facts, **budget._asdict(), "season": subject.season, "cells": {}}
@@ -131,7 +132,8 @@ def record(
     for fact in ("model", *Budget._fields):
         if found[fact] != start[fact]:
             raise PacodiError(f"{path} was measured with another {fact}; move it away first.")
-    work = list(product(methods.drawn(subject), kinds, subject.parts))
+    able = [way for way in methods.drawn(subject) if way in ways]
+    work = list(product(able, kinds, subject.parts))
     for number, (drawn, kind, name) in enumerate(work, 1):
         cell = found["cells"].setdefault(f"{name}/{kind}", {"methods": {}, "seconds": {}})
         if drawn in cell["methods"]:
@@ -155,6 +157,10 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--draws", type=int, default=32, help="per window (32)")
     parser.add_argument("--steps", type=int, default=20, help="of the solver (20)")
     parser.add_argument("--masks", nargs="+", choices=KINDS, default=KINDS, help="all by default")
+    known = tuple(methods.DRAWN)
+    parser.add_argument(
+        "--methods", nargs="+", choices=known, default=known, help="both by default"
+    )
     parser.add_argument("--out", type=Path, default=OUT, help="the folder of results")
     asked = parser.parse_args(arguments)
     budget = Budget(asked.windows, asked.draws, asked.steps)
@@ -162,7 +168,8 @@ def main(arguments: list[str]) -> None:
     for run in asked.runs:
         subject, facts = prepare(run, budget)
         asked.out.mkdir(parents=True, exist_ok=True)
-        record(asked.out / f"{run.resolve().name}.json", subject, facts, budget, asked.masks)
+        path = asked.out / f"{run.resolve().name}.json"
+        record(path, subject, facts, budget, asked.masks, asked.methods)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -36,19 +36,27 @@ def autocorrelation(series: np.ndarray, lag: int) -> np.ndarray:
     return both / (centred**2).mean(axis=(0, 1))
 
 
-def seams(series: np.ndarray, new: int, first: int) -> float:
-    """The mean jump where windows meet over that elsewhere, the mean over channels.
+def seams(series: np.ndarray, new: int, first: int) -> dict[str, float]:
+    """The jump where windows meet over that elsewhere, the mean over channels.
 
     Args:
       series: ``(N, T, C)``.
       new: steps that a window adds.
       first: steps of the first window.
+
+    Returns:
+      The ratio of the mean jumps, and that of their root mean squares.
     """
-    jumps = np.abs(np.diff(series, axis=1)).mean(axis=0)
-    places = np.arange(first - 1, len(jumps), new)
-    inside = np.ones(len(jumps), bool)
+    jumps = np.abs(np.diff(series, axis=1))
+    places = np.arange(first - 1, jumps.shape[1], new)
+    inside = np.ones(jumps.shape[1], bool)
     inside[places] = False
-    return float((jumps[places].mean(axis=0) / jumps[inside].mean(axis=0)).mean())
+    found = {}
+    for name, power in (("mean", 1), ("rms", 2)):
+        level = (jumps**power).mean(axis=0)
+        ratio = level[places].mean(axis=0) / level[inside].mean(axis=0)
+        found[name] = float((ratio ** (1 / power)).mean())
+    return found
 
 
 def profile(series: np.ndarray, stamps: pd.DatetimeIndex, period: str) -> np.ndarray:
@@ -100,16 +108,24 @@ def drift(far: np.ndarray, real: np.ndarray, year: int) -> dict[str, Any]:
     }
 
 
-def timed(trained: Trained, steps: int, count: int) -> tuple[Simulated, float]:
-    """Series, and the seconds that they took once the program was compiled."""
+class Cost(NamedTuple):
+    """What drawing took once the program was compiled, on the clock and of the processor."""
+
+    seconds: float
+    processor_seconds: float
+
+
+def timed(trained: Trained, steps: int, count: int) -> tuple[Simulated, Cost]:
+    """Series, and what they took."""
     simulate(trained, 3 * trained.config.data.length, count=count)
-    begin = time.perf_counter()
+    begin = time.perf_counter(), time.process_time()
     with progress_bar("simulating", "window") as show:
         found = simulate(trained, steps, count=count, progress=lambda n, of: show(n, of, ""))
-    return found, time.perf_counter() - begin
+    end = time.perf_counter(), time.process_time()
+    return found, Cost(*(round(b - a, 1) for a, b in zip(begin, end, strict=True)))
 
 
-def meetings(trained: Trained, count: int) -> float:
+def meetings(trained: Trained, count: int) -> dict[str, float]:
     """:func:`seams` of windows that meet at every hour of the day, so that no hour weighs more."""
     length = trained.config.data.length
     new = length // 2 - 1 if length // 2 % 2 == 0 else length // 2
@@ -127,7 +143,7 @@ def measure(run: Path, count: int, steps: int, long: int, picture: Path) -> dict
     if stamps is None or not isinstance(stamps, pd.DatetimeIndex):
         raise PacodiError(f"{run} was trained on a table without dates; hours are compared here.")
     one, alone = timed(trained, steps, 1)
-    several, seconds = timed(trained, steps, count)
+    several, together = timed(trained, steps, count)
     shown = slice(0, 2)
     series_pictures.series(
         one.values[0, :, shown],
@@ -145,13 +161,13 @@ def measure(run: Path, count: int, steps: int, long: int, picture: Path) -> dict
         "calendar": trained.config.data.calendar,
         "series": count,
         "steps": steps,
-        "seconds": {"1": round(alone, 1), str(count): round(seconds, 1)},
+        "cost": {"1": alone._asdict(), str(count): together._asdict()},
         "seams": meetings(trained, count),
         **compare(trained, several, real, stamps),
     }
     if long:
         far, took = timed(trained, long, 1)
-        found["long"] = {"seconds": round(took, 1), **drift(far.values[0], real, steps)}
+        found["long"] = {**took._asdict(), **drift(far.values[0], real, steps)}
     return found
 
 

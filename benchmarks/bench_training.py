@@ -1,8 +1,8 @@
-"""Measures training: compiling cold and cached, windows a second, idle devices, peak memory.
+"""Measures training: compiling cold and cached, windows per second, idle devices, peak memory.
 
     python benchmarks/bench_training.py [--configs sines,etth1] [--chunks 1,10] [--steps N]
 
-One row a run. "Idle" is the share of time in which no device had work because the host was busy
+One row per run. "Idle" is the share of time in which no device had work because the host was busy
 between two dispatches. Every run is the command itself, in a process of its own.
 """
 
@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-HEAD = "| config | steps a dispatch | compile | windows/s | idle | peak memory |"
+HEAD = "| config | steps per dispatch | compile | windows/s | idle | peak memory |"
 
 
 def train(config: str, chunk: int, steps: int, cache: Path, workdir: Path) -> tuple[str, float]:

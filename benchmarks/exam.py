@@ -38,23 +38,25 @@ class Exam(NamedTuple):
     usual: tuple[float, float]
 
 
-def prepare(config: Config, count: int) -> Exam:
+def prepare(config: Config, count: int, part: str = "held_out") -> Exam:
     """Takes ``count`` held-out windows, evenly spread, and words each in a held-out phrasing.
 
     Args:
       config: a run's settings; of these, what data it asks for.
       count: how many windows, at most those that there are.
+      part: which windows; those of ``"validation"`` are for choices.
 
     Raises:
       PacodiError: if no window is held out.
     """
     dataset = parts.load_windows(config)
-    if not len(dataset.held_out):
+    asked = getattr(dataset, part)
+    if not len(asked):
         raise PacodiError("no window is held out; give data.fractions a third part.")
     train = dataset.train.values()
     yardsticks = properties.fit(train[:, :, 0])
-    rows = np.linspace(0, len(dataset.held_out) - 1, count).astype(int)
-    windows = dataset.held_out.take(np.unique(rows))
+    rows = np.linspace(0, len(asked) - 1, count).astype(int)
+    windows = asked.take(np.unique(rows))
     texts = [
         captions.word(
             facts.measure(window[:, 0], yardsticks), seed, split="held_out", detail="full"

@@ -24,8 +24,8 @@ from pathlib import Path
 
 import numpy as np
 from absl import logging
-from safetensors.numpy import load_file
 
+from pacodi_jax import checkpoint
 from pacodi_jax.checkpoint import Checkpoints
 
 STEPS, EVERY, LIMIT = 300, 20, 600.0
@@ -251,7 +251,8 @@ class Matrix:
 
 def difference(one: Path, other: Path) -> float:
     """The largest difference between the exported weights of two runs."""
-    a, b = load_file(one / "model.safetensors"), load_file(other / "model.safetensors")
+    files = (run / "model.pacodi" for run in (one, other))
+    a, b = (checkpoint.flatten(checkpoint.load(file).arrays["weights"]) for file in files)
     return max(float(np.abs(a[name] - b[name]).max()) for name in a)
 
 

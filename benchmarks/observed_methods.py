@@ -157,7 +157,7 @@ def _replacing(generator: SpectralSampler, steps: int) -> Callable[..., Array]:
     """The compiled program of replacement, one for all masks."""
     process, sampling = generator.process, generator.sampling.replace(steps=steps)
     sampler = make_sampler(sampling, process.schedule, process.moments, process.variance)
-    draw_one = partial(_replace_one, generator, sampler, sampling.guidance)
+    draw_one = partial(_replace_one, generator, sampler, sampling.scale)
     return jax.jit(jax.vmap(draw_one, (None, 0, 0, 0, 0)))
 
 

@@ -20,6 +20,8 @@ BEGIN, END = "<!-- tables -->", "<!-- end of tables -->"
 #: How far below the Gaussian conditional CRPS should be, and where coverage should lie.
 AIM = {"train": 0.9, "held-out": 1.0}
 COVERED = (0.72, 0.88)
+#: Runs that differ in the calendar alone, by the end of their names.
+CALENDARS = {"auto": "day and week", "off": "no calendar", "year": "day, week and year"}
 OTHERS = ("gaussian, exact", "gaussian, calendar", "replacement", "interpolation", "seasonal")
 
 
@@ -89,12 +91,29 @@ def section(name: str, record: dict[str, Any]) -> str:
     )
 
 
+def of_calendars(found: dict[str, dict[str, Any]]) -> str:
+    """Per cell the ratios to the Gaussian conditional with one calendar and another."""
+    parts = []
+    for name in (name.removesuffix("-off") for name in found if name.endswith("-off")):
+        runs = {k: found[f"{name}-{k}"] for k in CALENDARS if f"{name}-{k}" in found}
+        rows = []
+        for cell in runs["off"]["cells"]:
+            ours = [run["cells"].get(cell, {}).get("methods", {}) for run in runs.values()]
+            told = ["–" if not m else spread(m["network"]["ratio"], 2) for m in ours]
+            rows.append([cell.replace("/", ", "), *told])
+        head = ["cell", *(CALENDARS[k] for k in runs)]
+        told = f"**{name}**, CRPS as a ratio to the Gaussian conditional's, by calendar."
+        parts += [told, table(head, rows)]
+    return "\n\n".join(parts)
+
+
 def main() -> None:
     """Puts the tables between the marks of the page."""
     found = {path.stem: json.loads(path.read_text()) for path in sorted(RESULTS.glob("*.json"))}
     page = PAGE.read_text()
     before, after = page.split(BEGIN)[0], page.split(END)[1]
-    tables = "\n\n".join(section(name, record) for name, record in found.items())
+    main_runs = [name for name in found if not name.endswith(("-off", "-year"))]
+    tables = "\n\n".join([*(section(name, found[name]) for name in main_runs), of_calendars(found)])
     files.write_text(PAGE, f"{before}{BEGIN}\n{tables}\n{END}{after}")
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import results_baselines
 from results_few_steps import few_steps
 from results_format import PAPER_SCORES, SETS, Result, number, pick, spread, table
 from results_summary import Paper, four, glance, systems
@@ -35,6 +36,8 @@ MODELS = {
     "temporal": "temporal DiT",
     "monolithic": "monolithic",
 }
+#: Budgets of the tables that compare networks; the page on baselines has the others.
+BUDGETS = ("short", "final")
 #: What two runs must share to be compared.
 SHARED = ("learning_rate", "calibration", "weighting", "scaling")
 
@@ -229,7 +232,10 @@ def middle(values: list[float]) -> str:
 
 def tables(results: list[Result], paper: Paper, folder: Path) -> dict[str, str]:
     """Every table by the name that pages call it."""
+    systems_ = results_baselines.tables(results, folder)
+    results = [result for result in results if result.cell["budget"] in BUDGETS]
     made = {
+        **systems_,
         "glance": glance(results, paper),
         "systems": systems(results, paper),
         "four": four(results, paper),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pacodi_jax.errors import PacodiError
     from pacodi_jax.report.judgement import Verdict, judge
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["PaCoDi", "PacodiError", "Verdict", "__version__", "judge", "load"]
 
 _HOMES = {

@@ -34,11 +34,19 @@ def _spelt(letter: str) -> str:
 class PacodiError(ValueError):
     """A mistake in the user's input. Commands print it without a traceback and exit with 2.
 
-    Its message is one line, whatever the names in it hold.
+    Its message is one line of at most ``LONGEST`` letters, whatever the names in it hold.
     """
 
+    LONGEST = 2000
+
     def __init__(self, message: object = "") -> None:
-        super().__init__(printable(str(message)))
+        super().__init__(_cut(printable(str(message)), self.LONGEST))
+
+
+def _cut(text: str, longest: int) -> str:
+    """Leaves out the middle of a long text: what to do next stands at its end."""
+    end = longest // 4
+    return text if len(text) <= longest else f"{text[: longest - end - 3]} … {text[-end:]}"
 
 
 def nearest(name: str, choices: Iterable[str]) -> str:

@@ -346,8 +346,6 @@ def _check_together(config: Config) -> None:
             f"data.text={data.text!r} names a column of texts that nothing would read; set "
             "text.encoder='hashed' or another encoder, or leave the column out."
         )
-    if text.encoder and data.static:
-        raise PacodiError("text.encoder and data.static both give conditions; use one of them.")
     if config.is_conditional and not config.model.reads_conditions:
         raise PacodiError(
             f"model.name={config.model.name!r} cannot be conditioned; leave data.static and "

@@ -166,7 +166,6 @@ def test_what_excludes_one_another_is_refused():
             {"train.calibration": 500, "diffusion.statistics": "oracle"},
             r"train\.calibration=500 would change the level",
         ),
-        ({"text.encoder": "hashed", "data.static": "a"}, "both give conditions"),
         ({"text.encoder": "precomputed"}, "is for data.source='tsfragment'"),
         ({"data.text": "caption"}, r"data\.text='caption'.*text\.encoder"),
         ({"sample.solver": "heun", "sample.steps": 1}, "needs sample.steps of 2 or more"),

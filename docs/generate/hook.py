@@ -4,9 +4,11 @@ from pathlib import Path
 from typing import Any
 
 from mkdocs.structure.files import File, Files
+from site_commands import commands_page
 from site_gallery import gallery
 from site_links import mend
 from site_pages import in_order, of_the_root, questions
+from site_settings import settings_page
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -15,6 +17,7 @@ def on_files(files: Files, config: Any) -> Files:
     """Adds the pages that are no files of docs/, and orders all of them."""
     made = of_the_root(ROOT) | gallery(ROOT / "notebooks")
     made |= questions(ROOT / "docs" / "experiments")
+    made |= settings_page() | commands_page()
     for name, content in made.items():
         files.append(File.generated(config, name, content=content))
     config.nav = in_order([file.src_uri for file in files.documentation_pages()])

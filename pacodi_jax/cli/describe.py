@@ -6,35 +6,40 @@
 import argparse
 import dataclasses
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from pacodi_jax.cli.options import Parser, guarded
+from pacodi_jax.cli.options import Parser, add_columns, guarded
 from pacodi_jax.errors import choose, printable
 
+_HELP = ("-h", "--help")
+_COLUMNS = ("time", "id", "static", "channels", "length")
+_OTHERS = (
+    "Every other setting of the data is an option, too: --max_gap=5 --split=series --missing=-200."
+)
 
-def _parse(argv: Sequence[str], prog: str) -> argparse.Namespace:
-    from pacodi_jax.data import DataSettings
 
+def _parse(argv: Sequence[str], prog: str, others: Iterable[str] = ()) -> argparse.Namespace:
+    """The options; ``others`` are settings of the data that the help does not list."""
     parser = Parser(
         prog,
         "Says what a table holds, how it would be cut and scaled, and draws a picture of it.",
         f"{prog} mine.csv --time=date --length=48",
     )
     parser.add_argument("table", nargs="?", help="a file, or a preset such as etth1")
-    for field in dataclasses.fields(DataSettings):
-        parser.add_argument(f"--{field.name}", metavar="…", help=_first(field.metadata["text"]))
-    parser.add_argument("--seed", metavar="…", help="of generated sources and splits over series")
+    add_columns(parser)
+    for name in others:
+        if name not in _COLUMNS:
+            parser.add_argument(f"--{name}", help=argparse.SUPPRESS)
+    parser.add_argument("--seed", help="of generated sources and splits over series")
     parser.add_argument("--png", type=Path, default=Path("describe.png"), help="the picture")
+    parser.epilog = f"{parser.epilog}\n\n{_OTHERS}"
     return parser.parse_args(argv)
 
 
-def _first(text: str) -> str:
-    """The first clause of a help text, so that the help fits a screen."""
-    return text.partition(";")[0].partition(" (")[0].replace("%", "%%")
-
-
 def _run(argv: Sequence[str], prog: str) -> None:
+    if any(word in _HELP for word in argv):
+        _parse(_HELP[:1], prog)  # ends here, before anything heavy is imported
     from pacodi_jax.cli import overrides
     from pacodi_jax.configs import presets
     from pacodi_jax.data import DataSettings, describe
@@ -42,8 +47,8 @@ def _run(argv: Sequence[str], prog: str) -> None:
     from pacodi_jax.settings import Config
 
     spec, texts, rest = overrides.split(argv)
-    options = _parse(rest, prog)
     names = [field.name for field in dataclasses.fields(DataSettings)]
+    options = _parse(rest, prog, names)
     given = {f"data.{name}": getattr(options, name) for name in names} | {"seed": options.seed}
     if spec is not None:
         config = overrides.make(spec, texts)

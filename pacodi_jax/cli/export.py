@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from pacodi_jax.cli.news import tell
 from pacodi_jax.cli.options import Parser, add_settings, guarded
 from pacodi_jax.cli.sample import how_of
 
@@ -39,7 +40,7 @@ def _run(argv: Sequence[str], prog: str) -> None:
         text=options.text,
         **how_of(trained, options.set),
     )
-    print(written)
+    tell(written)
 
 
 def main(argv: Sequence[str], prog: str = "pacodi export") -> int:

@@ -35,6 +35,9 @@ _TEXT = flags.DEFINE_string("text", None, "Draw windows that this text describes
 _STATIC = flags.DEFINE_string(
     "static", None, "Draw windows with these static columns: column=value,column=value."
 )
+_QUOTE = flags.DEFINE_bool(
+    "quote_formulas", False, "Write what a spreadsheet takes for formulas as texts."
+)
 _COORDINATOR = flags.DEFINE_string("coordinator", None, "host:port of process 0 of several.")
 _PROCESSES = flags.DEFINE_integer("processes", None, "How many processes this job has.")
 _PROCESS = flags.DEFINE_integer("process", None, "Which of them this one is, from 0.")
@@ -84,7 +87,7 @@ def parse(argv: list[str]) -> list[str]:
 
 
 def _wish() -> work.Wish:
-    return work.Wish(_SAMPLES.value, None, _TEXT.value, _STATIC.value)
+    return work.Wish(_SAMPLES.value, None, _TEXT.value, _STATIC.value, quote=_QUOTE.value)
 
 
 def _work(config: Config, workdir: Path) -> int:

@@ -4,7 +4,7 @@ import errno
 
 from jax.errors import JaxRuntimeError
 
-from pacodi_jax.errors import PacodiError
+from pacodi_jax.errors import PacodiError, printable
 
 #: Everything else is a fault of this package and keeps its traceback.
 TOLD = (PacodiError, OSError, MemoryError, JaxRuntimeError)
@@ -13,6 +13,11 @@ _LESS = "Lower train.batch, sample.batch, model.width or data.length, or use a l
 
 def told(error: BaseException) -> str | None:
     """The line for an error; None for one that needs its traceback."""
+    line = _line(error)
+    return None if line is None else printable(line)
+
+
+def _line(error: BaseException) -> str | None:
     if isinstance(error, PacodiError):
         return str(error)
     if isinstance(error, MemoryError) or _is_out_of_memory(error):

@@ -16,6 +16,11 @@ class _Stderr(logging.Handler):
         print(printable(self.format(record), keep="\n"), file=sys.stderr, flush=True)
 
 
+def tell(*lines: object) -> None:
+    """Prints lines; control characters in the names that they hold are written out."""
+    print(printable("\n".join(map(str, lines)), keep="\n"), flush=True)
+
+
 @contextmanager
 def shown() -> Iterator[None]:
     """Shows the lines of the logger ``pacodi_jax`` on stderr while a command runs."""

@@ -55,12 +55,17 @@ def guarded(work: Callable[[], int | None]) -> int:
 def add_data(parser: argparse.ArgumentParser) -> None:
     """The options that say what a table's columns are."""
     parser.add_argument("source", help="a CSV, Parquet or NumPy file, or a preset such as etth1")
+    add_columns(parser)
+    add_settings(parser)
+
+
+def add_columns(parser: argparse.ArgumentParser) -> None:
+    """The options for the columns and the length of windows."""
     parser.add_argument("--time", help="time column, or date,time columns")
     parser.add_argument("--id", help="column that tells series apart")
     parser.add_argument("--static", help="columns that become conditions: a,b")
     parser.add_argument("--channels", help="columns to model: a,b (the others)")
     parser.add_argument("--length", help="steps per window (24)")
-    add_settings(parser)
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
@@ -71,6 +76,15 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME=VALUE",
         help="any setting, such as train.steps=2000; may be given often",
+    )
+
+
+def add_quotes(parser: argparse.ArgumentParser) -> None:
+    """Whether formulas are quoted in tables."""
+    parser.add_argument(
+        "--quote-formulas",
+        action="store_true",
+        help="write names and labels that a spreadsheet takes for formulas as texts",
     )
 
 

@@ -26,6 +26,7 @@ COMMANDS = {
     "impute": Command("impute", "fill the gaps of a table"),
     "forecast": Command("forecast", "the next steps of a table, with their uncertainty"),
     "judge": Command("judge", "score anyone's synthetic data against real data"),
+    "show": Command("show", "write a page to look at a trained model, one HTML file"),
     "export": Command("export", "write a sampler that runs without this package"),
     "flops": Command("flops", "count and time the networks"),
 }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pacodi_jax.cli.options import (
     Parser,
+    add_quotes,
     add_settings,
     folder_of,
     guarded,
@@ -32,6 +33,7 @@ def _parse(argv: Sequence[str], prog: str) -> argparse.Namespace:
     parser.add_argument("--start", help="first stamp of every window, such as 2027-01-01")
     parser.add_argument("--seed", type=int, help="of the draw (the run's)")
     parser.add_argument("--out", help="folder of the samples (RUN/samples)")
+    add_quotes(parser)
     add_settings(parser)
     return parser.parse_args(argv)
 
@@ -57,7 +59,8 @@ def _run(argv: Sequence[str], prog: str) -> None:
     work.cache_programs()
     reuse_memory()
     trained = folder.load(options.run)
-    wish = work.Wish(options.samples, options.seed, options.text, options.static, options.start)
+    asked = (options.samples, options.seed, options.text, options.static, options.start)
+    wish = work.Wish(*asked, options.quote_formulas)
     run = options.run.expanduser()
     beside = run if run.is_dir() else run.parent
     place = folder_of(Path(options.out)) if options.out else beside / "samples"

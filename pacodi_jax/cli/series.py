@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pacodi_jax.cli.options import Parser, add_settings, folder_of
+from pacodi_jax.cli.news import tell
+from pacodi_jax.cli.options import Parser, add_quotes, add_settings, folder_of
 from pacodi_jax.errors import PacodiError
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def options(prog: str, text: str, example: str, *, table: str = "") -> Parser:
     parser.add_argument("--seed", type=int, help="of the draws (the run's)")
     parser.add_argument("--overlap", type=int, help="steps that windows share (half a window)")
     parser.add_argument("--out", help="folder to write into (beside the run)")
+    add_quotes(parser)
     add_settings(parser)
     return parser
 
@@ -64,6 +66,7 @@ def run(
       ask: makes the request; its second argument holds what all three have in common.
       draw: makes the picture in a folder.
     """
+    from pacodi_jax import report
     from pacodi_jax.cli import work
     from pacodi_jax.cli.memory import reuse_memory
     from pacodi_jax.cli.sample import how_of
@@ -75,13 +78,17 @@ def run(
     reuse_memory()
     trained = folder.load(given.run)
     place = folder_of(Path(given.out)) if given.out else beside(given.run) / what
+    report.check_writable(place)
     request = {"seed": given.seed, "overlap": given.overlap, **how_of(trained, given.set)}
     with progress_bar(what, "window") as show:
         request["progress"] = lambda n, of: show(n, of, "")
         answer = ask(trained, request)
     with owned(place):
-        written = [_write(trained, answer, place / what), draw(trained, answer, place)]
-    print("\n".join(str(path) for path in written if path is not None))
+        written = [
+            _write(trained, answer, place / what, given.quote_formulas),
+            draw(trained, answer, place),
+        ]
+    tell(*(path for path in written if path is not None))
 
 
 def beside(run: Path) -> Path:
@@ -90,14 +97,14 @@ def beside(run: Path) -> Path:
     return run if run.is_dir() else run.parent
 
 
-def _write(trained: "Trained", answer: "Answer", path: Path) -> Path:
+def _write(trained: "Trained", answer: "Answer", path: Path, quote: bool) -> Path:
     """The table in the source's kind of file; arrays as ``.npy``."""
     from pacodi_jax.data import files, writing
 
     if answer.table is None or (answer.history is None and trained.recipe.kind in files.ARRAYS):
         return writing.write_array(answer.array, path.with_suffix(".npy"))
     kind = trained.recipe.kind if trained.recipe.kind in files.TABLES else ".csv"
-    return writing.write_table(answer.table, path.with_name(path.name + kind))
+    return writing.write_table(answer.table, path.with_name(path.name + kind), quote=quote)
 
 
 def show_fan(
@@ -154,14 +161,10 @@ def _busiest(known: "History", width: int) -> tuple[int, int]:
 
 def real_series(trained: "Trained", steps: int) -> "tuple[Any, pd.Index | None] | None":
     """The first steps of the first training series, if the data are at hand."""
-    import numpy as np
-
     from pacodi_jax.run import parts
+    from pacodi_jax.series.show import first_series
 
     try:
-        train = parts.load_windows(trained.config).train
+        return first_series(trained, parts.load_windows(trained.config), steps)
     except PacodiError:
         return None
-    end = min(int(train.table.bounds[1]), steps)
-    values = trained.recipe.deliver(train.series[None, :end])[0]
-    return values, train.table.stamps(np.arange(end))

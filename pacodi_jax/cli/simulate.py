@@ -27,15 +27,14 @@ def _run(argv: Sequence[str], prog: str) -> None:
     given = parser.parse_args(argv)
 
     def ask(trained: "Trained", common: dict[str, Any]) -> "Answer":
-        from pacodi_jax.run.trained import check_count
+        from pacodi_jax.core.checks import check_count
         from pacodi_jax.series import answers
 
         if given.after is not None:
             check_count(given.steps, "steps")
             refuse(given)
-            return answers.predict(
-                trained, given.after, horizon=given.steps, draws=given.count, each=True, **common
-            )
+            request = {"horizon": given.steps, "draws": given.count, "text": given.text}
+            return answers.predict(trained, given.after, each=True, **request, **common)
         static = None if given.static is None else trained.recipe.parse_static(given.static)
         wish = {"start": given.start, "count": given.count, "static": static, "text": given.text}
         return answers.make(trained, given.steps, **wish, **common)
@@ -67,7 +66,7 @@ def refuse(given: Any) -> None:
     """Refuses what a table that is continued brings itself."""
     from pacodi_jax.errors import PacodiError
 
-    for name in ("start", "static", "text"):
+    for name in ("start", "static"):
         if getattr(given, name) is not None:
             raise PacodiError(f"--{name} is read from the table that --after names; leave it.")
 

@@ -9,6 +9,7 @@ from typing import Any
 from pacodi_jax.cli.options import (
     Parser,
     add_data,
+    add_quotes,
     data_texts,
     folder_of,
     guarded,
@@ -30,6 +31,7 @@ def _parse(argv: Sequence[str], prog: str) -> argparse.Namespace:
     parser.add_argument("--variant", help="sde or ddpm (sde)")
     parser.add_argument("--seed", help="of training and samples (0)")
     parser.add_argument("-n", "--samples", type=int, help="windows to draw at the end (1000)")
+    add_quotes(parser)
     parser.add_argument("--score", action="store_true", help="score the samples, too")
     return parser.parse_args(argv)
 
@@ -57,7 +59,7 @@ def _run(argv: Sequence[str], prog: str) -> int:
     out = folder_of(Path(options.out or f"runs/{name}"))
     work.cache_programs()
     reuse_memory()
-    wish = work.Wish(options.samples)
+    wish = work.Wish(options.samples, quote=options.quote_formulas)
     steps = ("train", "sample", "evaluate") if options.score else ("train", "sample")
     work.check_wish(config, wish, steps, prog)
     with work.owning(out):

@@ -8,12 +8,13 @@ from typing import Any
 
 import jax
 
-from pacodi_jax import files, parallel
+from pacodi_jax import files, parallel, report
+from pacodi_jax.cli.news import tell
 from pacodi_jax.data import Dataset, attributes
-from pacodi_jax.errors import PacodiError, printable
+from pacodi_jax.errors import PacodiError
 from pacodi_jax.report import pictures
-from pacodi_jax.report.progress import progress_bar
-from pacodi_jax.run import folder, parts, samples, score
+from pacodi_jax.report.progress import progress_bar, say
+from pacodi_jax.run import folder, parts, room, samples, score
 from pacodi_jax.run.ownership import owned
 from pacodi_jax.run.trained import Trained
 from pacodi_jax.settings import Config
@@ -34,6 +35,7 @@ class Wish:
       text: that they shall be described by.
       static: ``column=value,column=value`` that they shall have.
       start: their first stamp.
+      quote: whether what a spreadsheet takes for formulas is written as text.
     """
 
     count: int | None = None
@@ -41,6 +43,7 @@ class Wish:
     text: str | None = None
     static: str | None = None
     start: str | None = None
+    quote: bool = False
 
 
 def cache_programs() -> None:
@@ -59,7 +62,7 @@ def train(config: Config, workdir: Path, wish: Wish, watchdog: float = 300.0) ->
     outcome = train_from_config(
         config,
         workdir,
-        check=lambda dataset: _check_words(config, wish, dataset),
+        check=lambda dataset: _check_samples(config, wish, dataset),
         display=Terminal(),
         signals=Signals(),
         watchdog=watchdog,
@@ -67,10 +70,9 @@ def train(config: Config, workdir: Path, wish: Wish, watchdog: float = 300.0) ->
     if outcome.signal:
         print(f"{outcome.signal}: step {outcome.step} is saved. Run the same command to go on.")
     elif parallel.is_primary():
-        print(
-            f"{workdir} is trained: step {outcome.step} of {max(config.train.steps, outcome.step)}"
-        )
-        print(pictures.loss_curve(workdir / "metrics.jsonl", workdir / "loss.png"))
+        steps = max(config.train.steps, outcome.step)
+        tell(f"{workdir} is trained: step {outcome.step} of {steps}")
+        tell(pictures.loss_curve(workdir / "metrics.jsonl", workdir / "loss.png"))
     return outcome.signal is None
 
 
@@ -100,15 +102,16 @@ def sample(
     request = {"seed": seed, "static": static, "text": wish.text, "start": wish.start, **how}
     facts = trained.draw_facts(count, **request)
     if not again and samples.holds(place, facts, "samples.json", "samples.npy"):
-        print(f"{place} holds these {count} windows already")
+        tell(f"{place} holds these {count} windows already")
         return
+    report.check_writable(place)
     _tell(trained, facts, how)
     with progress_bar("drawing", "window") as show:
         drawn = trained.draw(count, progress=lambda n, of: show(n, of, ""), **request)
     dataset = None if beside is None else parts.load_windows(beside)
     with owned(place):
-        written = samples.write_samples(trained, drawn, place, dataset=dataset)
-    print("\n".join(str(path) for path in written))
+        written = samples.write_samples(trained, drawn, place, dataset=dataset, quote=wish.quote)
+    tell(*written)
 
 
 def _split_count(trained: Trained, how: dict[str, Any]) -> tuple[int, dict[str, Any]]:
@@ -121,15 +124,18 @@ def _tell(trained: Trained, facts: dict[str, Any], how: dict[str, Any]) -> None:
     """Says how a text is read and what a user should know of these samples."""
     reading = facts["reading"]
     if reading is not None:
+        if "stated" in reading:
+            print(f"note: read as {reading['stated']}")
         for written, taken in reading["corrected"].items():
             print(f"note: {written!r} is read as {taken!r}")
         if reading["ignored"]:
             told = ", ".join(map(repr, reading["ignored"]))
-            print(f"note: not read, as no training text has them: {told}")
-    if facts["text"] is not None and facts["sampler"].get("guidance") == 1:
+            why = "understood" if "stated" in reading else "read, as no training text has them"
+            print(f"note: not {why}: {told}")
+    if facts["text"] is not None and facts["sampler"].get("guidance") in (None, 1):
         print("hint: guidance 3 follows a short text more closely than 1 (sample.guidance)")
     for note in filter(None, (trained.label, trained.generator.facts(**how).note)):
-        print(f"note: {printable(note)}")
+        tell(f"note: {note}")
 
 
 def evaluate(workdir: Path, config: Config, how: dict[str, Any], *, again: bool = True) -> None:
@@ -140,19 +146,22 @@ def evaluate(workdir: Path, config: Config, how: dict[str, Any], *, again: bool 
     wanted = config.evaluate
     facts = score.score_facts(trained, wanted, config.seed, **how)
     if not again and samples.holds(place, facts, "scores.json", "report.html"):
-        print(f"{place} holds these scores already")
+        tell(f"{place} holds these scores already")
         return
+    report.check_writable(place)
     note = trained.generator.facts(**how).note
     if note:
-        print(f"note: {printable(note)}")
+        tell(f"note: {note}")
     dataset = parts.load_windows(config)
     with progress_bar() as progress:
-        verdict = score.score(trained, dataset, wanted, seed=config.seed, progress=progress, **how)
+        verdict = score.score(
+            trained, dataset, wanted, seed=config.seed, progress=progress, announce=say, **how
+        )
     for line in (*(f"note: {note}" for note in verdict.notes), *(verdict.panel.verdict or ())):
-        print(printable(line))
+        tell(line)
     with owned(place):
         written = verdict.write(place)
-    print("\n".join(str(path) for path in written))
+    tell(*written)
 
 
 def check_wish(config: Config, wish: Wish, steps: tuple[str, ...], mode: str) -> None:
@@ -163,8 +172,6 @@ def check_wish(config: Config, wish: Wish, steps: tuple[str, ...], mode: str) ->
             raise PacodiError(f"{flag} draws samples, and {mode} draws none; leave it.")
     if wish.count is not None and wish.count < 1:
         raise PacodiError(f"--samples={wish.count}; accepted: 1, 2, 3, …")
-    if wish.text is not None and wish.static is not None:
-        raise PacodiError("--text and --static both give a condition; use one of them.")
     if wish.text is not None:
         clean_text(wish.text)
         if "train" in steps and not config.text.encoder:
@@ -179,7 +186,9 @@ def check_wish(config: Config, wish: Wish, steps: tuple[str, ...], mode: str) ->
             parts.load_windows(config).recipe.parse_static(wish.static)
 
 
-def _check_words(config: Config, wish: Wish, dataset: Dataset) -> None:
-    """Refuses a text that the model would not read, now that the words of training are known."""
+def _check_samples(config: Config, wish: Wish, dataset: Dataset) -> None:
+    """Refuses samples beyond memory, and a text of no word of training, before training begins."""
+    count = config.sample.count if wish.count is None else wish.count
+    room.require_windows(count, config.data.length, len(dataset.recipe.channels))
     if wish.text is not None:
         encode_request(parts.encoder(config, dataset.recipe.words), wish.text)

@@ -141,15 +141,15 @@ def _as_in_the_paper(config: Config, variant: str | None) -> dict[str, Any]:
         "diffusion.loss": "noise",
         "diffusion.times": "uniform",
         "diffusion.stratified": False,
-        "train.steps": 18_000,
+        "train.steps": 36_000,  # gradients; the release counts updates, of two gradients each
         "train.batch": 128,
         "train.learning_rate": 8e-4,
-        "train.warmup": 1 / 18,  # 500 of 9,000 updates
+        "train.warmup": 1 / 36,  # 500 of 18,000 updates
         "train.decay": "plateau",
         "train.plateau_threshold": 0.1,
         "train.beta2": 0.96,
         "train.accumulate": 2,
-        "train.ema": 0.9995,
+        "train.ema": 0.99975,  # per gradient; the release: 0.995 every tenth update
         "train.calibration": 0,
         "sample.solver": "ancestral" if ddpm else "euler_maruyama",
         "sample.steps": 500,

@@ -18,6 +18,7 @@ from pacodi_jax.core import (
     spectrum,
     training_times,
     wiener,
+    window_covariance,
 )
 from pacodi_jax.core.calibration import Calibration
 from pacodi_jax.core.diffusion import (
@@ -130,5 +131,6 @@ __all__ = [
     "vp",
     "wiener",
     "wiener_increments",
+    "window_covariance",
     "wirtinger_score",
 ]

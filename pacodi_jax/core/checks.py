@@ -76,10 +76,15 @@ def check_noise_law(variance: Quadratures, channels: int) -> None:
             )
 
 
-def check_count(name: str, count: Any) -> None:
-    """Refuses anything but a whole number from 1 up."""
-    if not isinstance(count, int | np.integer) or count < 1:
+def check_count(count: Any, name: str = "count") -> int:
+    """Returns a number of steps, windows or what else is counted by that name.
+
+    Raises:
+      PacodiError: for anything but a whole number from 1 up.
+    """
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
         raise PacodiError(f"{name}={count!r}; accepted: 1, 2, 3, …")
+    return int(count)
 
 
 def check_times(times: Any, *, rising: bool = False) -> None:

@@ -25,34 +25,18 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from einops import rearrange
-from jax.scipy.linalg import cho_factor, cho_solve, solve_triangular
-from sklearn.utils.extmath import randomized_svd
+import scipy.linalg
+from jax.scipy.linalg import cho_factor, cho_solve
 
 from pacodi_jax.core.level_coding import LevelCoding
 from pacodi_jax.core.spectrum import to_series, to_spectrum
+from pacodi_jax.core.window_covariance import Covariance, Spread, spread
 from pacodi_jax.types import Array, Denoiser, Guide, Prediction, Quadratures, Schedule
 
-#: Up to so many numbers per window all eigenpairs are kept; beyond, the leading ones and a rest.
-MOST, LEADING = 2048, 512
 #: The least variance of an observation, as a fraction of the mean of Σ_t's spectrum.
 SOFTNESS = 1e-4
 #: Rounds of Gauss–Newton where decoding is not linear.
 ROUNDS = 2
-
-
-class Covariance(NamedTuple):
-    """S ≈ U diag(λ) Uᵀ + rest, of training windows as flat rows.
-
-    Attributes:
-      basis: U, ``(R·C, r)``.
-      values: λ, ``(r,)``.
-      rest: ``(C,)``, the variance per channel that the eigenpairs leave; 0 if all are kept.
-    """
-
-    basis: Array
-    values: Array
-    rest: Array
 
 
 class Observed(NamedTuple):
@@ -67,13 +51,6 @@ class Observed(NamedTuple):
     values: Array | np.ndarray
     mask: Array | np.ndarray
     noise: Array | np.ndarray
-
-
-class Spread(NamedTuple):
-    """Σ_t = F Fᵀ + diag(E), with F ``(R·C, r)`` and E ``(R·C,)``."""
-
-    factor: Array
-    rest: Array
 
 
 #: ``correct(rows (R, C), t) -> Δ (R, C)``: what observed values add to the clean estimate.
@@ -94,54 +71,6 @@ def from_rows(rows: Array, coding: LevelCoding) -> Quadratures:
     if coding.mode != "generated":
         return spectrum
     return spectrum._replace(imag=spectrum.imag.at[0].set(rows[-1]))
-
-
-def fit(rows: np.ndarray, most: int = MOST, leading: int = LEADING) -> Covariance:
-    """Fits the covariance of training windows.
-
-    Args:
-      rows: ``(N, R, C)``, from :func:`to_rows`.
-      most: up to so many numbers per window all eigenpairs are kept, found in double precision.
-      leading: how many are kept beyond that, by a randomised decomposition; the variance that they
-        leave is spread evenly over the steps of each channel.
-    """
-    count, steps, channels = rows.shape
-    flat = rearrange(rows, "n r c -> n (r c)")
-    if flat.shape[1] <= most:
-        flat = flat.astype(np.float64)
-        flat = (flat - flat.mean(axis=0)) / np.sqrt(count)
-        values, basis = np.linalg.eigh(flat.T @ flat)
-        rest = np.zeros(channels)
-    else:
-        flat = (flat - flat.mean(axis=0)) / np.float32(np.sqrt(count))
-        found = randomized_svd(flat, min(leading, count), n_iter=4, random_state=0)
-        basis, values = found[2].T, found[1] ** 2
-        left = np.sum(flat**2, axis=0) - np.sum(basis**2 * values, axis=1)
-        rest = rearrange(np.maximum(left, 0), "(r c) -> r c", r=steps).mean(axis=0)
-    parts = (basis, np.maximum(values, 0), rest)
-    return Covariance(*(jnp.asarray(part, jnp.result_type(float)) for part in parts))
-
-
-def spread(covariance: Covariance, alpha: Array, sigma: Array) -> Spread:
-    """Σ_t at signal level α and noise level σ.
-
-    With S = UΛUᵀ + D and c = α²/σ², two applications of Woodbury's identity give ::
-
-        Σ_t = D/(1 + cD) + W (Λ⁻¹ + Uᵀ diag(c/(1 + cD)) U)⁻¹ Wᵀ,    W = (1 + cD)⁻¹ U,
-
-    which for D = 0 is U diag(λ/(1 + cλ)) Uᵀ.
-    """
-    basis, values, rest = covariance
-    c = (alpha / sigma) ** 2
-    rows = jnp.tile(rest, basis.shape[0] // rest.shape[0])
-    if basis.shape[0] == basis.shape[1]:  # all eigenpairs are kept: D = 0
-        return Spread(basis * jnp.sqrt(values / (1 + c * values)), rows)
-    scaled = basis * jnp.sqrt(values)
-    weighted = scaled / (1 + c * rows)[:, None]
-    inner = jnp.eye(len(values)) + c * jnp.matmul(weighted.T, scaled, precision="highest")
-    # inner = R Rᵀ, so that weighted R⁻ᵀ is the factor of weighted inner⁻¹ weightedᵀ.
-    lower = jnp.linalg.cholesky(inner)
-    return Spread(solve_triangular(lower, weighted.T, lower=True).T, rows / (1 + c * rows))
 
 
 def weights(spread: Spread, observed: Observed) -> Array:
@@ -178,21 +107,46 @@ def solve(spread: Spread, weight: Array, residual: Array) -> tuple[Array, Array]
 
 
 class Gains(NamedTuple):
-    """The correction of one mask as a matrix per time.
+    """The correction of one mask at every time, K = Σ_t Mᵀ(MΣ_tMᵀ + ρI)⁻¹M.
+
+    Of a covariance with all its eigenpairs K is a matrix. Of one with leading eigenpairs and a rest
+    it is taken apart: K r = F z + local·(r − F z) with z = pull·r.
 
     Attributes:
       times: ``(T,)``, the times of the solver.
-      matrices: ``(T, L·C, L·C)``; columns of cells that were not observed are 0.
+      pull: K itself ``(T, L·C, L·C)``, or the rows of z ``(T, r, L·C)``; columns of cells that were
+        not observed are 0.
+      push: F ``(T, L·C, r)``, or None.
+      local: ``(T, L·C)``, or None.
     """
 
     times: Array
-    matrices: Array
+    pull: Array
+    push: Array | None = None
+    local: Array | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in memory."""
+        return sum(part.nbytes for part in self if part is not None)
+
+    def apply(self, residual: Array, t: Array) -> Array:
+        """K at one of the times, times a residual ``(L·C,)``."""
+        at = jnp.argmin(jnp.abs(self.times - t))
+        moved = jnp.matmul(self.pull[at], residual, precision="highest")
+        if self.push is None or self.local is None:
+            return moved
+        moved = jnp.matmul(self.push[at], moved, precision="highest")
+        return moved + self.local[at] * (residual - moved)
 
 
 def gains(
-    covariance: Covariance, schedule: Schedule, times: Array, mask: Array, noise: Array
+    covariance: Covariance, schedule: Schedule, times: Array, mask: np.ndarray, noise: np.ndarray
 ) -> Gains:
-    """The matrices Σ_t Mᵀ(MΣ_tMᵀ + ρI)⁻¹M at every time, for windows that share a mask.
+    """The correction of windows that share a mask, at every time of the solver.
+
+    It is solved for in double precision and outside of compiled programs, since the number of
+    observed cells differs from mask to mask.
 
     Args:
       covariance: of training windows.
@@ -202,14 +156,33 @@ def gains(
       noise: ``(C,)`` or ``(L, C)``, as in :class:`Observed`.
     """
     observed = Observed(jnp.zeros(mask.shape), mask, noise)
-    columns = jnp.diag(mask.ravel().astype(covariance.basis.dtype))
+    whole = covariance.basis.shape[0] == covariance.basis.shape[1]
+    found = []
+    for t in times:
+        around = spread(covariance, schedule.alpha(t), schedule.sigma(t))
+        weight = weights(around, observed)
+        doubles = (np.asarray(part, np.float64) for part in (*around, weight))
+        parts = (_whole if whole else _apart)(*doubles)
+        found.append([part.astype(covariance.basis.dtype) for part in parts])
+    return Gains(times, *(jnp.asarray(np.stack(part)) for part in zip(*found, strict=True)))
 
-    def matrix(t: Array) -> Array:
-        found = spread(covariance, schedule.alpha(t), schedule.sigma(t))
-        z, left = solve(found, weights(found, observed), columns)
-        return jnp.matmul(found.factor, z, precision="highest") + found.rest[:, None] * left
 
-    return Gains(times, jax.lax.map(matrix, times))
+def _whole(factor: np.ndarray, rest: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, ...]:
+    """K of Σ = F Fᵀ, by a system of the observed cells alone."""
+    seen = np.flatnonzero(weight)
+    across = factor @ factor[seen].T
+    inside = across[seen] + np.diag(1 / weight[seen])
+    matrix = np.zeros((len(factor), len(factor)))
+    matrix[:, seen] = scipy.linalg.solve(inside, across.T, assume_a="pos").T
+    return (matrix,)
+
+
+def _apart(factor: np.ndarray, rest: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, ...]:
+    """What K of Σ = F Fᵀ + diag(E) is made of, by a system of the rank of F; see :func:`solve`."""
+    w = weight / (1 + weight * rest)
+    weighted = factor.T * w
+    inner = np.eye(factor.shape[1]) + weighted @ factor
+    return scipy.linalg.solve(inner, weighted, assume_a="pos"), factor, rest * w
 
 
 def linear(gains: Gains, values: Array) -> Correct:
@@ -221,9 +194,7 @@ def linear(gains: Gains, values: Array) -> Correct:
     """
 
     def correct(rows: Array, t: Array) -> Array:
-        matrix = gains.matrices[jnp.argmin(jnp.abs(gains.times - t))]
-        residual = (values - rows).ravel()
-        return jnp.matmul(matrix, residual, precision="highest").reshape(rows.shape)
+        return gains.apply((values - rows).ravel(), t).reshape(rows.shape)
 
     return correct
 

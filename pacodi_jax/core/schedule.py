@@ -78,7 +78,7 @@ def ddpm_linear(steps: int = 1000, first: float = 1e-4, last: float = 0.02) -> S
     log ᾱ is interpolated linearly between the grid points t = i/T, where it equals DDPM's
     Σ log(1 − β_j) exactly; ``t_min = 1/T`` is the first of them.
     """
-    check_count("steps", steps)
+    check_count(steps, "steps")
     if not 0 < first <= last < 1:
         raise PacodiError(f"first={first}, last={last}; accepted: 0 < first <= last < 1.")
     betas = np.minimum(np.linspace(first, last, steps) * (1000 / steps), _BETA_LIMIT)
@@ -97,7 +97,7 @@ def ddpm_linear(steps: int = 1000, first: float = 1e-4, last: float = 0.02) -> S
 
 def discrete_betas(schedule: Schedule, steps: int) -> np.ndarray:
     """The DDPM form of a schedule: β_i = 1 − ᾱ(i/T)/ᾱ((i−1)/T), at most 0.999. Shape (T,)."""
-    check_count("steps", steps)
+    check_count(steps, "steps")
     with jax.enable_x64(True):
         alpha_bar = np.asarray(schedule.alpha(np.arange(steps + 1) / steps)) ** 2
     return np.minimum(1 - alpha_bar[1:] / alpha_bar[:-1], _BETA_LIMIT)

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from pacodi_jax.data.condition_parts import PartDropout
 from pacodi_jax.data.windows import WindowSet
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.types import Array
@@ -115,6 +116,7 @@ class Resident(NamedTuple):
       offsets: ``(L,)`` int32, the steps of a window.
       oversampled: ``(N,)`` bool, oversampled rare examples, or ``None``; their condition is never
         dropped.
+      dropout: how parts of conditions are left out, or ``None``.
     """
 
     series: Array
@@ -122,6 +124,7 @@ class Resident(NamedTuple):
     condition: Array | None
     offsets: Array
     oversampled: Array | None = None
+    dropout: PartDropout | None = None
 
     @property
     def size(self) -> int:
@@ -146,13 +149,17 @@ def part(count: int, host: int, hosts: int) -> np.ndarray:
     return np.arange(host, count - count % hosts, hosts)
 
 
-def resident(windows: WindowSet, *, host: int = 0, hosts: int = 1) -> Resident:
+def resident(
+    windows: WindowSet, *, host: int = 0, hosts: int = 1, dropout: float = 0.0, seed: int = 0
+) -> Resident:
     """Puts a window set, or this host's part of it, on the default device.
 
     Args:
       windows: the part of a split.
       host: this process's number.
       hosts: how many processes share the windows.
+      dropout: how often each part of a condition that has several is left out.
+      seed: of these draws.
 
     Returns:
       What the step gathers from. Rows that none of its windows touch are left behind.
@@ -162,11 +169,15 @@ def resident(windows: WindowSet, *, host: int = 0, hosts: int = 1) -> Resident:
     low, high = int(starts.min()), int(starts.max()) + windows.length
     if high - low >= 2**31:
         raise PacodiError("more than 2**31 rows do not fit one device array: stream them")
-    condition, oversampled = windows.condition(), windows.oversampled()
+    condition, oversampled, parts = windows.condition(), windows.oversampled(), windows.parts()
+    leaving = None
+    if parts is not None:
+        leaving = PartDropout(jnp.asarray(parts), jnp.float32(dropout), jnp.uint32(seed))
     return Resident(
         jnp.asarray(windows.series[low:high]),
         jnp.asarray((starts - low).astype(np.int32)),
         None if condition is None else jnp.asarray(condition[chosen]),
         jnp.arange(windows.length, dtype=jnp.int32),
         None if oversampled is None else jnp.asarray(oversampled[chosen]),
+        leaving,
     )

@@ -12,7 +12,8 @@ import numpy as np
 from pacodi_jax.data.dataset import Dataset
 from pacodi_jax.data.windows import WindowSet
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.text import captions, facts, properties
+from pacodi_jax.text import captions, facts, properties, statements
+from pacodi_jax.text.captions import Told
 from pacodi_jax.text.encoders import Encoder
 from pacodi_jax.text.encoders.interface import clean_text
 from pacodi_jax.text.phrases import Split
@@ -44,7 +45,7 @@ class Captioned(WindowSet):
         vectors, rare = self.vectors[rows], self.rare[rows]
         return replace(self, starts=self.starts[rows], texts=texts, vectors=vectors, rare=rare)
 
-    def _labels(self) -> np.ndarray:
+    def text_vectors(self) -> np.ndarray:
         """The encoded texts."""
         return self.vectors
 
@@ -86,18 +87,20 @@ def with_texts(
         )
     train, others = dataset.train, (dataset.validation, dataset.held_out)
     if column is not None:
-        texts = [_given(part, column) for part in (train, *others)]
+        told = [
+            tuple(Told(text, None) for text in _given(part, column)) for part in (train, *others)
+        ]
         own = len(train)
     else:
         own = phrasings * len(train)
-        train, texts = _captions(train, others, phrasings, seed)
-    reader = encoder.taught(texts[0])
-    validation = _attach(dataset.validation, texts[1], reader, len(texts[1]))
+        train, told = _captions(train, others, phrasings, seed)
+    reader = encoder.taught([one.text for one in told[0]])
+    validation = _attach(dataset.validation, told[1], reader, len(told[1]))
     return replace(
         dataset,
-        train=_attach(train, texts[0], encoder, own),
+        train=_attach(train, told[0], encoder, own),
         validation=validation,
-        held_out=_attach(dataset.held_out, texts[2], reader, len(texts[2])),
+        held_out=_attach(dataset.held_out, told[2], reader, len(told[2])),
         recipe=replace(dataset.recipe, words=reader.words),
         report=dataset.report._replace(unread=_unread(validation, reader)),
     )
@@ -123,7 +126,7 @@ def _given(part: WindowSet, column: str) -> tuple[str, ...]:
 
 def _captions(
     train: WindowSet, others: Sequence[WindowSet], phrasings: int, seed: int
-) -> tuple[WindowSet, list[tuple[str, ...]]]:
+) -> tuple[WindowSet, list[tuple[Told, ...]]]:
     """The training windows as often as they have captions, and the captions of all parts.
 
     First come ``phrasings`` rounds of all windows, then the oversampled ones.
@@ -143,11 +146,11 @@ def _measure(part: WindowSet, yardsticks: properties.Yardsticks) -> list[facts.F
     return [facts.measure(window, yardsticks) for window in part.values()[:, :, 0]]
 
 
-def _write(measured: list[facts.Facts], seeds: Sequence[int], split: Split) -> tuple[str, ...]:
+def _write(measured: list[facts.Facts], seeds: Sequence[int], split: Split) -> tuple[Told, ...]:
     """Captions of all windows, all of one round (a seed) before the next."""
     detail: captions.Detail = "drawn" if split == "train" else "full"
     return tuple(
-        captions.word(fact, seed * len(measured) + row, split=split, detail=detail)
+        captions.tell(fact, seed * len(measured) + row, split=split, detail=detail)
         for seed in seeds
         for row, fact in enumerate(measured)
     )
@@ -155,7 +158,7 @@ def _write(measured: list[facts.Facts], seeds: Sequence[int], split: Split) -> t
 
 def _oversample(
     measured: list[facts.Facts], seeds: Sequence[int]
-) -> tuple[np.ndarray, tuple[str, ...]]:
+) -> tuple[np.ndarray, tuple[Told, ...]]:
     """Further captions of rare facts, each alone: the rows of their windows, and the texts.
 
     More captions of one kind do not change the conditional distribution that they or others ask
@@ -171,7 +174,7 @@ def _oversample(
         if _FEWEST <= counts[name, value] < _RARE * len(measured)
     ]
     texts = (
-        captions.word_one(measured[row], name, seed * len(measured) + row, split="train")
+        captions.tell_one(measured[row], name, seed * len(measured) + row, split="train")
         for seed in seeds
         for row, name in rare
     )
@@ -179,13 +182,24 @@ def _oversample(
     return np.tile(rows, len(seeds)), tuple(texts)
 
 
-def _attach(part: WindowSet, texts: tuple[str, ...], encoder: Encoder, own: int) -> Captioned:
+def _vectors(told: tuple[Told, ...], encoder: Encoder) -> np.ndarray:
+    """What the texts tell a model: what they state where that is known, else how they are read."""
+    if encoder.gives_statements and all(one.stated is not None for one in told):
+        rows = np.zeros((len(told), statements.WIDTH), np.float32)
+        for row, one in zip(rows, told, strict=True):
+            row[:] = statements.vector(one.stated or {})
+        return rows
+    return encoder.encode([one.text for one in told])
+
+
+def _attach(part: WindowSet, told: tuple[Told, ...], encoder: Encoder, own: int) -> Captioned:
     """Gives a part its texts; rows from ``own`` on are oversampled."""
     inherited = {field.name: getattr(part, field.name) for field in fields(part)}
+    texts = tuple(one.text for one in told)
     return Captioned(
         **inherited,
         texts=texts,
-        vectors=encoder.encode(texts),
+        vectors=_vectors(told, encoder),
         encoder=encoder.identity,
         rare=np.arange(len(texts)) >= own,
     )

@@ -47,6 +47,9 @@ def parse(
         header = not all(_number(c.replace(decimal, ".")) for c in names)
     names = _names(names) if header else [f"c{i}" for i in range(len(names))]
     table = _read(data, names, header, delimiter, decimal, missing)
+    for field in table.schema:
+        if pa.types.is_binary(field.type):
+            raise PacodiError(f"column {field.name!r} is not UTF-8 text; save the file as UTF-8")
     return _without_padding(table)
 
 

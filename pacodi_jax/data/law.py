@@ -52,7 +52,7 @@ class Law(NamedTuple):
             else:
                 numbers = np.array([row[i] for row in self.rows], np.float64)
                 distance += ((numbers - wanted) / attribute.scale) ** 2
-        if fits.any():  # else no window has these labels: draw from the whole law
+        if weights[fits].any():  # else no window has these labels: draw from the whole law
             weights[~fits] = 0
         return _nearest(weights, distance) if distance.any() else weights
 

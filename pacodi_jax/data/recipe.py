@@ -188,10 +188,6 @@ class Recipe:
         known = attributes.check_values(self.attributes, given) if given else {}
         return law.complete(self.law, self.attributes, known, seed, count)
 
-    def caption_rows(self, text: str, count: int) -> pd.DataFrame | None:
-        """The text as rows for ``count`` windows, if the user's table has a column of texts."""
-        return None if self.text is None else pd.DataFrame({self.text: [text] * count})
-
     def to_table(
         self,
         values: np.ndarray,
@@ -236,13 +232,6 @@ class Recipe:
         table = tabulate.table(self, values, stamps, ids, static)
         return frames.to_native(table, self.backend, tabulate.own_types(self, table))
 
-    @property
-    def formulas(self) -> list[str]:
-        """Names and labels that a spreadsheet runs as formulas when it opens the table."""
-        labels = [level for a in self.attributes for level in a.levels or ()]
-        names = (*self.channels, *self.columns, *labels)
-        return writing.formulas(dict.fromkeys(n for n in names if isinstance(n, str)))
-
     def _as_array(self, values: np.ndarray) -> np.ndarray:
         tabulate.check(self, values)
         dtype = np.result_type(*(writing.plain(d) for d in self.dtypes))
@@ -255,6 +244,7 @@ class Recipe:
         *,
         stamps: pd.Index | None = None,
         static: pd.DataFrame | None = None,
+        quote: bool = False,
     ) -> Path:
         """Writes windows in the user's units as the same kind of file as the source.
 
@@ -263,6 +253,7 @@ class Recipe:
           path: the file; without a known ending it gets the source's.
           stamps: ``N·L`` time stamps, as for :meth:`to_table`.
           static: a row of static values for each window of a table.
+          quote: write what a spreadsheet takes for formulas as texts.
 
         Returns:
           The path written: a table, or for array sources ``(N, L, C)`` in ``.npy`` or ``.npz``.
@@ -272,4 +263,5 @@ class Recipe:
             target = target.with_name(target.name + self.kind)
         if files.kind(target) in files.ARRAYS:
             return writing.write_array(self._as_array(values), target)
-        return writing.write_table(self.to_table(values, stamps=stamps, static=static), target)
+        table = self.to_table(values, stamps=stamps, static=static)
+        return writing.write_table(table, target, quote=quote)

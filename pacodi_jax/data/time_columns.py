@@ -229,7 +229,10 @@ def _nanoseconds(index: pd.DatetimeIndex, where: str) -> np.ndarray:
         return index.as_unit("ns").asi8
     except pd.errors.OutOfBoundsDatetime as error:
         ends = f"{pd.Timestamp.min:%Y-%m-%d} to {pd.Timestamp.max:%Y-%m-%d}"
-        far = next((stamp for stamp in index if not 1678 <= stamp.year <= 2261), index[0])
+        # As numbers: pandas cannot show a stamp of the year 44689 in a zone.
+        stamps = index.tz_convert(None).to_numpy() if index.tz else index.to_numpy()
+        years = stamps.astype("datetime64[Y]").astype(np.int64) + 1970
+        far = str(stamps[np.argmax((years < 1678) | (years > 2261))]).replace("T", " ")
         raise PacodiError(
             f"time column {where!r}: the stamp {far} is outside {ends}, which nanoseconds "
             "can count; correct it, or leave time out to count rows"

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
-from pacodi_jax.data import attributes
+from pacodi_jax.data import attributes, condition_parts
 from pacodi_jax.data.recipe import Recipe
 from pacodi_jax.data.table import Table
 
@@ -58,13 +58,24 @@ class WindowSet:
     def condition(self) -> np.ndarray | None:
         """What a model is told of each window: ``(N, E)`` float32, or ``None`` for nothing.
 
-        The static columns, then the phases of the first stamp.
+        The text, the static columns, then the phases of the first stamp.
         """
-        told = [part for part in (self._labels(), self._phases()) if part is not None]
-        return np.concatenate(told, axis=1) if told else None
+        return condition_parts.join(self.text_vectors(), self.static_numbers(), self._phases())
 
-    def _labels(self) -> np.ndarray | None:
-        """The static columns at each window."""
+    def parts(self) -> np.ndarray | None:
+        """Which numbers belong to each part that can be left out alone, ``(2, E)``, or ``None``."""
+        text, known, calendar = self.text_vectors(), self.recipe.attributes, self.recipe.calendar
+        if text is None or not known:
+            return None
+        phases = 0 if calendar is None else calendar.width
+        return condition_parts.places(text.shape[1], sum(a.width for a in known), phases)
+
+    def text_vectors(self) -> np.ndarray | None:
+        """The encoded text of each window, ``(N, E)``, or ``None``."""
+        return None
+
+    def static_numbers(self) -> np.ndarray | None:
+        """The static columns at each window, encoded ``(N, E)``, or ``None``."""
         if not self.recipe.attributes:
             return None
         return attributes.encode(self.recipe.attributes, self.table.static.iloc[self.starts])

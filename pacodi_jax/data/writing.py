@@ -1,7 +1,7 @@
 """Numbers in the types of their columns, and files of tables and arrays."""
 
+import logging
 import os
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +12,7 @@ from pacodi_jax import files as whole_files
 from pacodi_jax.data import files
 from pacodi_jax.errors import PacodiError
 
+_LOG = logging.getLogger("pacodi_jax")
 _ARROW = "[pyarrow]"
 #: How a formula begins in a spreadsheet.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -45,16 +46,43 @@ def as_dtype(values: np.ndarray, dtype: str) -> np.ndarray:
     return np.clip(values, -largest, largest).astype(target)
 
 
-def formulas(texts: Iterable[str]) -> list[str]:
-    """Those texts that a spreadsheet would take for a formula when it opens a CSV file."""
-    return [text for text in texts if text.startswith(_FORMULA)]
+def _is_formula(cell: object) -> bool:
+    return isinstance(cell, str) and cell.startswith(_FORMULA)
 
 
-def write_table(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
-    """Writes a table as ``.csv``, ``.tsv`` or ``.txt``, each also ``.gz``, or as ``.parquet``."""
+def formulas(frame: pd.DataFrame) -> list[str]:
+    """The names and texts that a spreadsheet takes for formulas when it opens a CSV file."""
+    cells = (cell for name in _texts(frame) for cell in frame[name].unique())
+    return [cell for cell in dict.fromkeys([*frame.columns, *cells]) if _is_formula(cell)]
+
+
+def quoted(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with an apostrophe before each formula, which makes it a text in a spreadsheet."""
+    found = {cell: f"'{cell}" for cell in formulas(frame)}
+    own = {n: frame[n].astype(object).map(lambda c: found.get(c, c)) for n in _texts(frame)}
+    return frame.assign(**own).rename(columns=found) if found else frame
+
+
+def _texts(frame: pd.DataFrame) -> list[str]:
+    """The columns that may hold texts."""
+    return [name for name in frame.columns if frame[name].dtype.kind not in "biufmM"]
+
+
+def write_table(frame: pd.DataFrame, path: str | os.PathLike[str], *, quote: bool = False) -> Path:
+    """Writes a table as ``.csv``, ``.tsv`` or ``.txt``, each also ``.gz``, or as ``.parquet``.
+
+    Args:
+      frame: the table.
+      path: of the file.
+      quote: write what a spreadsheet takes for formulas as texts; else it is told in a note.
+    """
     ending = files.kind(path)
     if ending not in files.TABLES:
         raise PacodiError(f"{path}: a table is written as one of {', '.join(files.TABLES)}")
+
+    if ending != ".parquet":
+        frame = quoted(frame) if quote else frame
+        _tell(formulas(frame))
 
     def save(name: Path) -> None:
         if ending == ".parquet":
@@ -65,6 +93,16 @@ def write_table(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
             frame.to_csv(name, index=False, sep=delimiter, compression=compression)
 
     return whole_files.write(Path(path), save)
+
+
+def _tell(found: list[str]) -> None:
+    if found:
+        shown = ", ".join(repr(text[:60]) for text in found[:5])
+        _LOG.warning(
+            "note: a spreadsheet takes these for formulas; import them as text, or ask for quotes "
+            "(--quote-formulas): %s",
+            shown,
+        )
 
 
 def write_array(array: np.ndarray, path: str | os.PathLike[str]) -> Path:

@@ -5,8 +5,13 @@ Every score takes real and synthetic windows ``(N, L, C)`` and a seed, and retur
 """
 
 from pacodi_jax.metrics.conditional import best_of_n, crps, mse, wape
-from pacodi_jax.metrics.correlation import autocorrelation_distance, correlational_score
+from pacodi_jax.metrics.correlation import (
+    autocorrelation_distance,
+    correlational_score,
+    own_mean_autocorrelation_distance,
+)
 from pacodi_jax.metrics.discriminative import discriminative_score
+from pacodi_jax.metrics.ends import window_ends_distance
 from pacodi_jax.metrics.frechet import context_fid, frechet_distance
 from pacodi_jax.metrics.neighbours import coverage, density, nearest_neighbour
 from pacodi_jax.metrics.predictive import predictive_score
@@ -31,6 +36,7 @@ __all__ = [
     "frechet_distance",
     "mse",
     "nearest_neighbour",
+    "own_mean_autocorrelation_distance",
     "phase_coherence_distance",
     "power_spectrum_distance",
     "predictive_score",
@@ -38,4 +44,5 @@ __all__ = [
     "strong_discriminative_score",
     "wape",
     "wasserstein",
+    "window_ends_distance",
 ]

@@ -45,8 +45,21 @@ def autocorrelation(windows: np.ndarray) -> np.ndarray:
     Deviations are from the channel's mean over all windows, so that a level which lasts a whole
     window counts as correlation. Each lag is averaged over its pairs of steps.
     """
-    length = windows.shape[1]
-    centred = windows - windows.mean(axis=(0, 1), dtype=np.float64)
+    return _autocorrelation(windows - windows.mean(axis=(0, 1), dtype=np.float64))
+
+
+def own_mean_autocorrelation(windows: np.ndarray) -> np.ndarray:
+    """Returns the same ``(L, C)`` with deviations from each window's own mean.
+
+    What remains is the dependence within a window: of white noise it is −1/(L − 1) at every lag,
+    where the pooled one is 0, and a level that is added to a window changes nothing.
+    """
+    return _autocorrelation(windows - windows.mean(axis=1, keepdims=True, dtype=np.float64))
+
+
+def _autocorrelation(centred: np.ndarray) -> np.ndarray:
+    """Covariances of deviations ``(N, L, C)`` by lag, each over its pairs of steps, over lag 0."""
+    length = centred.shape[1]
     power = np.abs(np.fft.rfft(centred, 2 * length, axis=1)) ** 2
     sums = np.fft.irfft(power.mean(axis=0), 2 * length, axis=0)[:length]
     covariance = sums / np.arange(length, 0, -1)[:, None]
@@ -64,3 +77,19 @@ def autocorrelation_distance(real: np.ndarray, synthetic: np.ndarray, *, seed: i
     """
     del seed
     return float(np.abs(autocorrelation(real) - autocorrelation(synthetic))[1:].mean())
+
+
+@checked()
+def own_mean_autocorrelation_distance(
+    real: np.ndarray, synthetic: np.ndarray, *, seed: int
+) -> float:
+    """Mean |difference| of the autocorrelations around each window's own mean, as above.
+
+    Args:
+      real: ``(N, L, C)``.
+      synthetic: ``(M, L, C)``.
+      seed: unused; the score has no randomness.
+    """
+    del seed
+    curves = [own_mean_autocorrelation(windows) for windows in (real, synthetic)]
+    return float(np.abs(curves[0] - curves[1])[1:].mean())

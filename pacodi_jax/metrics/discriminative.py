@@ -1,13 +1,16 @@
 """Discriminative score: accuracy of a small recurrent classifier of real and synthetic windows."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
 
 from pacodi_jax.metrics import gru
+from pacodi_jax.metrics.descent import descend
 from pacodi_jax.metrics.inputs import checked
-from pacodi_jax.metrics.minibatches import batch_rows, divide
+from pacodi_jax.metrics.minibatches import batch_rows, by_chunks, divide, padded
 from pacodi_jax.types import Array
 
 STEPS = 2000
@@ -17,26 +20,19 @@ BATCH = 128
 @jax.jit
 def _train(params: gru.Params, real: Array, synthetic: Array, rows: Array) -> gru.Params:
     """Trains on rows ``(steps, 2, batch)`` of windows ``(N, L, C)``; returns the weights."""
-    optimiser = optax.adam(gru.LEARNING_RATE)
 
-    def loss(params: gru.Params, batch: Array, labels: Array) -> Array:
+    def loss(params: gru.Params, rows: Array) -> Array:
+        batch = jnp.concatenate([real[rows[0]], synthetic[rows[1]]]).transpose(1, 2, 0)
+        labels = jnp.repeat(jnp.array([1.0, 0.0]), rows.shape[1])
         logits = gru.read(params, gru.run(params, batch)[-1])
         return 2 * optax.sigmoid_binary_cross_entropy(logits, labels).mean()
 
-    def step(carry: tuple, rows: Array) -> tuple:
-        params, moments = carry
-        batch = jnp.concatenate([real[rows[0]], synthetic[rows[1]]]).transpose(1, 2, 0)
-        labels = jnp.repeat(jnp.array([1.0, 0.0]), rows.shape[1])
-        updates, moments = optimiser.update(jax.grad(loss)(params, batch, labels), moments)
-        return (optax.apply_updates(params, updates), moments), None
-
-    return jax.lax.scan(step, (params, optimiser.init(params)), rows)[0][0]
+    return descend(loss, params, optax.adam(gru.LEARNING_RATE), rows)
 
 
 @jax.jit
-def _share_called_real(params: gru.Params, windows: Array) -> Array:
-    logits = gru.read(params, gru.run(params, windows.transpose(1, 2, 0))[-1])
-    return (logits > 0).mean()
+def _called_real(params: gru.Params, windows: Array) -> Array:
+    return gru.read(params, gru.run(params, windows.transpose(1, 2, 0))[-1]) > 0
 
 
 @checked(at_least=10)
@@ -62,7 +58,9 @@ def discriminative_score(
     )
     channels = real.shape[-1]
     start = gru.init(seed, channels, max(1, channels // 2))
-    params = _train(start, real_train, synthetic_train, rows)
-    right = float(_share_called_real(params, real_test)) * len(real_test)
-    right += (1 - float(_share_called_real(params, synthetic_test))) * len(synthetic_test)
-    return abs(right / (len(real_test) + len(synthetic_test)) - 0.5)
+    params = _train(start, padded(real_train), padded(synthetic_train), rows)
+    called = [
+        by_chunks(partial(_called_real, params), part) for part in (real_test, synthetic_test)
+    ]
+    right = called[0].sum() + (~called[1]).sum()
+    return float(abs(right / (len(real_test) + len(synthetic_test)) - 0.5))

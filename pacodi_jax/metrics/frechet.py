@@ -6,7 +6,7 @@ from pacodi_jax.metrics import ts2vec
 from pacodi_jax.metrics.inputs import checked
 
 
-def frechet_distance(first: np.ndarray, second: np.ndarray) -> float:
+def frechet_distance(first: np.ndarray, second: np.ndarray, ridge: float = 0.0) -> float:
     """|μ₁ − μ₂|² + tr(Σ₁ + Σ₂ − 2(Σ₁Σ₂)^½) of the Gaussians fitted to two sets of rows.
 
     The trace of the root is the sum of the roots of the eigenvalues of Σ₁^½ Σ₂ Σ₁^½, which is
@@ -15,10 +15,14 @@ def frechet_distance(first: np.ndarray, second: np.ndarray) -> float:
     Args:
       first: ``(N, D)``.
       second: ``(M, D)``.
+      ridge: added to the diagonals of Σ₁ and Σ₂.
     """
     first, second = np.asarray(first, np.float64), np.asarray(second, np.float64)
     shift = first.mean(axis=0) - second.mean(axis=0)
-    covariances = [np.atleast_2d(np.cov(rows, rowvar=False)) for rows in (first, second)]
+    covariances = [
+        np.atleast_2d(np.cov(rows, rowvar=False)) + ridge * np.eye(rows.shape[1])
+        for rows in (first, second)
+    ]
     values, vectors = np.linalg.eigh(covariances[0])
     root = (vectors * np.sqrt(np.clip(values, 0, None))) @ vectors.T
     product = np.linalg.eigvalsh(root @ covariances[1] @ root)

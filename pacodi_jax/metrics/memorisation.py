@@ -4,7 +4,6 @@ import numpy as np
 
 from pacodi_jax.metrics import draws, neighbours
 from pacodi_jax.metrics.registry import Metric
-from pacodi_jax.metrics.results import Memorisation
 
 NAME = "nearest_neighbour_v1"
 REFERENCE_LIMIT = 20_000
@@ -58,49 +57,3 @@ def sides(
     if role == "ceiling":
         return reference, windows.real[:size]
     return reference, draws.own(windows.synthetic, seed, size)
-
-
-def audit(
-    train: np.ndarray,
-    starts: np.ndarray,
-    synthetic: np.ndarray,
-    held_out: np.ndarray | None,
-    *,
-    limit: int = 3000,
-) -> Memorisation:
-    """Median distances to the nearest training window, of synthetic and of real windows.
-
-    Windows cut with stride 1 overlap, so a training window's nearest neighbour is itself one step
-    later. The reference is therefore its nearest neighbour at least L steps away, in the whole
-    series: windows that are copied lie nearer.
-
-    Args:
-      train: ``(N, L, C)``, what the generator saw.
-      starts: ``(N,)``, the row at which each of them begins.
-      synthetic: ``(M, L, C)``.
-      held_out: ``(H, L, C)``, real windows it did not see, or ``None``.
-      limit: at most this many windows of each kind are looked up, evenly spread.
-
-    Returns:
-      Medians of root mean squared distances after min–max scaling by train.
-    """
-    low, high = train.min(axis=(0, 1)), train.max(axis=(0, 1))
-    span = np.where(high > low, high - low, 1.0)
-    train, synthetic = (train - low) / span, (synthetic - low) / span
-
-    def spread(part: np.ndarray) -> np.ndarray:
-        return np.unique(np.linspace(0, len(part) - 1, min(limit, len(part))).astype(int))
-
-    chosen, seen = spread(synthetic), spread(train)
-    places, length = (starts[seen], starts), train.shape[1]
-    own = _median(neighbours.nearest(synthetic[chosen], train))
-    apart = _median(neighbours.nearest(train[seen], train, places=places, apart=length))
-    unseen = None
-    if held_out is not None:
-        unseen = _median(neighbours.nearest(((held_out - low) / span)[spread(held_out)], train))
-    return Memorisation(own, apart, unseen, own / max(apart, 1e-12))
-
-
-def _median(found: tuple[np.ndarray, np.ndarray]) -> float:
-    """The median of the distances that :func:`neighbours.nearest` found."""
-    return float(np.median(found[0]))

@@ -7,7 +7,8 @@ import numpy as np
 from pacodi_jax.metrics.inputs import checked
 
 NEIGHBOURS = 5
-CHUNK = 1024
+#: Rows of the two sides of a block of distances.
+CHUNK, BLOCK = 1024, 8192
 
 
 class NearestNeighbour(NamedTuple):
@@ -50,6 +51,8 @@ def nearest(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The distance of each of ``windows`` to the k-th nearest of ``others``, per coordinate.
 
+    Both sides are taken in blocks, so that memory does not grow with their number.
+
     Args:
       windows: ``(N, L, C)``.
       others: ``(M, L, C)``.
@@ -61,16 +64,33 @@ def nearest(
       Root mean squared distance ``(N,)`` and the neighbour's row ``(N,)``.
     """
     queries, rows = _flatten(windows), _flatten(others)
-    distances, found = [], []
+    squares, found = np.full((len(queries), k), np.inf), np.zeros((len(queries), k), np.int64)
     for start in range(0, len(queries), CHUNK):
-        squares = _squared_distances(queries[start : start + CHUNK], rows)
-        if places is not None:
-            own = places[0][start : start + CHUNK, None]
-            squares[np.abs(own - places[1][None]) < apart] = np.inf
-        order = np.argpartition(squares, k - 1, axis=1)[:, k - 1]
-        found.append(order)
-        distances.append(np.take_along_axis(squares, order[:, None], axis=1)[:, 0])
-    return np.sqrt(np.concatenate(distances) / queries.shape[1]), np.concatenate(found)
+        mine = slice(start, start + CHUNK)
+        for first in range(0, len(rows), BLOCK):
+            theirs = slice(first, first + BLOCK)
+            block = _squared_distances(queries[mine], rows[theirs])
+            if places is not None:
+                block[np.abs(places[0][mine, None] - places[1][None, theirs]) < apart] = np.inf
+            squares[mine], found[mine] = _least(squares[mine], found[mine], block, first)
+    last = squares.argmax(axis=1)[:, None]  # of the k nearest
+    taken = (np.take_along_axis(part, last, axis=1)[:, 0] for part in (squares, found))
+    return np.sqrt(next(taken) / queries.shape[1]), next(taken)
+
+
+def _least(
+    squares: np.ndarray, found: np.ndarray, block: np.ndarray, first: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The k least of ``squares (n, k)`` and of a ``block (n, b)``, with the rows they belong to."""
+    k = squares.shape[1]
+    if k == 1:
+        order = block.argmin(axis=1)[:, None]
+    else:
+        order = np.argpartition(block, min(k, block.shape[1]) - 1, axis=1)[:, :k]
+    both = np.concatenate([squares, np.take_along_axis(block, order, axis=1)], axis=1)
+    rows = np.concatenate([found, order + first], axis=1)
+    least = np.argpartition(both, k - 1, axis=1)[:, :k]
+    return np.take_along_axis(both, least, axis=1), np.take_along_axis(rows, least, axis=1)
 
 
 def _nearest_other(windows: np.ndarray, k: int = 1) -> tuple[np.ndarray, np.ndarray]:

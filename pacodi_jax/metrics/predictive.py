@@ -1,13 +1,16 @@
 """Predictive score: train on synthetic, test on real."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
 
 from pacodi_jax.metrics import gru
+from pacodi_jax.metrics.descent import descend
 from pacodi_jax.metrics.inputs import checked
-from pacodi_jax.metrics.minibatches import batch_rows
+from pacodi_jax.metrics.minibatches import batch_rows, by_chunks, padded
 from pacodi_jax.types import Array
 
 STEPS = 5000
@@ -29,24 +32,19 @@ def _task(windows: Array) -> tuple[Array, Array]:
 @jax.jit
 def _train(params: gru.Params, windows: Array, rows: Array) -> gru.Params:
     """Trains on rows ``(steps, batch)`` of windows ``(N, L, C)``; returns the weights."""
-    optimiser = optax.adam(gru.LEARNING_RATE)
 
     def loss(params: gru.Params, rows: Array) -> Array:
         inputs, targets = _task(windows[rows])
         return jnp.abs(_predict(params, inputs) - targets).mean()
 
-    def step(carry: tuple, rows: Array) -> tuple:
-        params, moments = carry
-        updates, moments = optimiser.update(jax.grad(loss)(params, rows), moments)
-        return (optax.apply_updates(params, updates), moments), None
-
-    return jax.lax.scan(step, (params, optimiser.init(params)), rows)[0][0]
+    return descend(loss, params, optax.adam(gru.LEARNING_RATE), rows)
 
 
 @jax.jit
-def _mean_absolute_error(params: gru.Params, windows: Array) -> Array:
+def _errors(params: gru.Params, windows: Array) -> Array:
+    """The mean absolute error of each of the windows ``(B,)``."""
     inputs, targets = _task(windows)
-    return jnp.abs(_predict(params, inputs) - targets).mean()
+    return jnp.abs(_predict(params, inputs) - targets).mean(axis=0)
 
 
 @checked(at_least=10)
@@ -69,5 +67,5 @@ def predictive_score(
     rows = batch_rows(rng, len(synthetic), BATCH, steps)
     inputs = max(1, real.shape[-1] - 1)
     start = gru.init(seed, inputs, max(1, inputs // 2))
-    params = _train(start, jnp.asarray(synthetic, jnp.float32), rows)
-    return float(_mean_absolute_error(params, jnp.asarray(real, jnp.float32)))
+    params = _train(start, padded(synthetic), rows)
+    return float(by_chunks(partial(_errors, params), real).mean(dtype=np.float64))

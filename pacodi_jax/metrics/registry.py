@@ -6,7 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pacodi_jax.metrics import correlation, neighbours, spectra, surrogates, transport, ts2vec
+from pacodi_jax.metrics import (
+    correlation,
+    ends,
+    neighbours,
+    spectra,
+    surrogates,
+    transport,
+    ts2vec,
+)
 from pacodi_jax.metrics.discriminative import discriminative_score
 from pacodi_jax.metrics.frechet import frechet_distance
 from pacodi_jax.metrics.predictive import predictive_score
@@ -50,6 +58,7 @@ class Metric(NamedTuple):
         sampling error of the whole.
       worst: makes from real windows the copy on which the ceiling is measured.
       score: ``(real, synthetic, seed) -> float``.
+      trained: whether something is trained to measure it, which takes seconds.
     """
 
     name: str
@@ -60,6 +69,7 @@ class Metric(NamedTuple):
     halves: bool
     worst: Callable[[np.ndarray, int], np.ndarray]
     score: Callable[[np.ndarray, np.ndarray, int], float]
+    trained: bool = False
 
 
 def _shuffled(windows: np.ndarray, seed: int) -> np.ndarray:
@@ -75,12 +85,13 @@ def _seeded(score: Callable[..., float]) -> Callable[[np.ndarray, np.ndarray, in
     return lambda real, synthetic, seed: score(real, synthetic, seed=seed)
 
 
-def paper_metrics(budget: Budget, encoder: Callable[[int], ts2vec.Params]) -> tuple[Metric, ...]:
-    """The four scores of the paper; ``encoder(seed)`` gives the TS2Vec weights of a data set."""
+def paper_metrics(
+    budget: Budget, encode: Callable[[int, np.ndarray], np.ndarray]
+) -> tuple[Metric, ...]:
+    """The four scores of the paper; ``encode(seed, windows)`` represents windows by TS2Vec."""
 
     def context_fid(real: np.ndarray, synthetic: np.ndarray, seed: int) -> float:
-        params = encoder(seed)
-        return frechet_distance(ts2vec.encode(params, real), ts2vec.encode(params, synthetic))
+        return frechet_distance(encode(seed, real), encode(seed, synthetic))
 
     discriminative = functools.partial(discriminative_score, steps=budget.discriminative_steps)
     predictive = functools.partial(predictive_score, steps=budget.predictive_steps)
@@ -91,18 +102,21 @@ def paper_metrics(budget: Budget, encoder: Callable[[int], ts2vec.Params]) -> tu
             "Context-FID",
             "Fréchet distance between TS2Vec representations of whole windows.",
             score=context_fid,
+            trained=True,
         ),
         entry(
             "discriminative_v1",
             "Discriminative",
             "|accuracy − ½| of a small recurrent classifier.",
             score=_seeded(discriminative),
+            trained=True,
         ),
         entry(
             "predictive_v1",
             "Predictive",
             "Error on real windows of a forecaster trained on synthetic ones.",
             score=_seeded(predictive),
+            trained=True,
         ),
         entry(
             "correlational_v1",
@@ -124,6 +138,7 @@ def further_metrics(budget: Budget) -> tuple[Metric, ...]:
             "|accuracy − ½| of a small transformer.",
             halves=False,
             score=_seeded(strong),
+            trained=True,
         ),
         entry(
             "wasserstein_v1",
@@ -144,6 +159,18 @@ def further_metrics(budget: Budget) -> tuple[Metric, ...]:
             "Autocorrelation",
             "Difference of the autocorrelation, averaged over lags and channels.",
             score=_seeded(correlation.autocorrelation_distance),
+        ),
+        entry(
+            "own_mean_autocorrelation_v1",
+            "Autocorrelation (own mean)",
+            "The same around each window's own mean: blind to levels that last a whole window.",
+            score=_seeded(correlation.own_mean_autocorrelation_distance),
+        ),
+        entry(
+            "window_ends_v1",
+            "Window ends",
+            "Difference in the laws of the first step, the last step and the jump between them.",
+            score=_seeded(ends.window_ends_distance),
         ),
         entry(
             "power_spectrum_v1",

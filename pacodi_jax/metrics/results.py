@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.metrics.privacy import Privacy
 from pacodi_jax.metrics.score import Score, present, to_tuple
 
 SCHEMA = 1
@@ -83,23 +84,26 @@ class Memorisation:
       synthetic: of synthetic windows.
       train_apart: of training windows, to others at least L steps away.
       held_out: of held-out windows, if there are any.
-      ratio: the first over the second; a generator that copies is below 1.
+      ratio: the first over the distance of the reference; a generator that copies is below 1.
+      reference: ``"train_apart"``; or, where the order of training windows is not known,
+        ``"held_out"``, or ``"train"``: their distances to each other, whether they overlap or not.
     """
 
     synthetic: float
     train_apart: float
     held_out: float | None
     ratio: float
+    reference: str | None = None
 
-    def record(self) -> dict[str, float]:
+    def record(self) -> dict[str, Any]:
         """The JSON values of the distances."""
         return present(**asdict(self))
 
     @classmethod
-    def from_record(cls, record: Mapping[str, float]) -> "Memorisation":
+    def from_record(cls, record: Mapping[str, Any]) -> "Memorisation":
         """Reads what :meth:`record` wrote."""
         apart, unseen = record["train_apart"], record.get("held_out")
-        return cls(record["synthetic"], apart, unseen, record["ratio"])
+        return cls(record["synthetic"], apart, unseen, record["ratio"], record.get("reference"))
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,7 @@ class Panel:
       memorisation: distances to the training series, if they were measured.
       seconds: the time that scoring took.
       facts: whatever else the record holds: the model, its sampler, the draw of the windows.
+      privacy: what was found of copies and of membership, if it was looked for.
     """
 
     protocol: str
@@ -126,6 +131,7 @@ class Panel:
     seconds: float | None = None
     schema: int | None = SCHEMA
     facts: Mapping[str, Any] = field(default_factory=dict)
+    privacy: Privacy | None = None
 
     def of(self, split: str) -> tuple[Score, ...]:
         """The scores against one set of real windows, ``"train"`` or ``"held_out"``."""
@@ -145,6 +151,7 @@ class Panel:
             **present(seconds=self.seconds),
             **self.facts,
             **present(memorisation=self.memorisation and self.memorisation.record()),
+            **present(privacy=self.privacy and self.privacy.record()),
         }
 
     def to_json(self) -> str:
@@ -164,6 +171,7 @@ class Panel:
                 "Update pacodi_jax."
             )
         data, memorisation = record.get("data"), record.get("memorisation")
+        privacy = record.get("privacy")
         known = {f.name for f in fields(cls)}
         return cls(
             record["protocol"],
@@ -175,6 +183,7 @@ class Panel:
             record.get("seconds"),
             record.get("schema"),
             {key: value for key, value in record.items() if key not in known},
+            privacy and Privacy.from_record(privacy),
         )
 
     @classmethod

@@ -1,13 +1,16 @@
 """A stronger discriminator: a small transformer, which recognises phase-randomised copies."""
 
+from functools import partial
+
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
 
+from pacodi_jax.metrics.descent import descend
 from pacodi_jax.metrics.inputs import checked
-from pacodi_jax.metrics.minibatches import batch_rows, divide
+from pacodi_jax.metrics.minibatches import batch_rows, by_chunks, divide, padded
 from pacodi_jax.types import Array, Key
 
 STEPS = 500
@@ -65,25 +68,19 @@ def _train(key: Key, real: Array, synthetic: Array, rows: Array) -> dict:
         optax.clip_by_global_norm(1.0), optax.adamw(rate, weight_decay=WEIGHT_DECAY)
     )
 
-    def loss(params: dict, key: Key, rows: Array) -> Array:
+    def loss(params: dict, step: tuple[Array, Array]) -> Array:
+        number, rows = step
+        key = jax.random.fold_in(step_key, number)
         batch = jnp.concatenate([real[rows[0]], synthetic[rows[1]]])
         labels = jnp.repeat(jnp.array([1.0, 0.0]), rows.shape[1])
         return optax.sigmoid_binary_cross_entropy(_logits(params, batch, key), labels).mean()
 
-    def step(carry: tuple, inputs: tuple) -> tuple:
-        params, moments = carry
-        number, rows = inputs
-        grads = jax.grad(loss)(params, jax.random.fold_in(step_key, number), rows)
-        updates, moments = optimiser.update(grads, moments, params)
-        return (optax.apply_updates(params, updates), moments), None
-
-    carry = (params, optimiser.init(params))
-    return jax.lax.scan(step, carry, (jnp.arange(len(rows)), rows))[0][0]
+    return descend(loss, params, optimiser, (jnp.arange(len(rows)), rows))
 
 
 @jax.jit
-def _share_called_real(params: dict, windows: Array) -> Array:
-    return (_logits(params, windows, None) > 0).mean()
+def _called_real(params: dict, windows: Array) -> Array:
+    return _logits(params, windows, None) > 0
 
 
 @checked(at_least=10)
@@ -112,7 +109,7 @@ def strong_discriminative_score(
     rows = [batch_rows(rng, len(part), BATCH, steps) for part in (sets[0], sets[2])]
     size = min(rows[0].shape[1], rows[1].shape[1])
     drawn = np.stack([r[:, :size] for r in rows], axis=1)
-    params = _train(jax.random.key(seed), sets[0], sets[2], drawn)
-    right = float(_share_called_real(params, sets[1])) * len(sets[1])
-    right += (1 - float(_share_called_real(params, sets[3]))) * len(sets[3])
-    return abs(right / (len(sets[1]) + len(sets[3])) - 0.5)
+    params = _train(jax.random.key(seed), padded(sets[0]), padded(sets[2]), drawn)
+    called = [by_chunks(partial(_called_real, params), part) for part in (sets[1], sets[3])]
+    right = called[0].sum() + (~called[1]).sum()
+    return float(abs(right / (len(sets[1]) + len(sets[3])) - 0.5))

@@ -10,7 +10,7 @@ PROJECTIONS = 256
 QUANTILES = 4096
 
 
-def _sorted_distance(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def sorted_distance(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """W₁ between the columns of ``(n, D)`` and ``(m, D)``: mean gap between their quantiles."""
     first, second = np.sort(first, axis=0), np.sort(second, axis=0)
     if len(first) != len(second):
@@ -56,4 +56,4 @@ def sliced_wasserstein(real: np.ndarray, synthetic: np.ndarray, *, seed: int) ->
     projected = [
         np.asarray(w, np.float64).reshape(len(w), -1) @ directions for w in (real, synthetic)
     ]
-    return float(_sorted_distance(*projected).mean())
+    return float(sorted_distance(*projected).mean())

@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
+from pacodi_jax.metrics.descent import descend
 from pacodi_jax.types import Array, Key
 
 Params = dict[str, Any]
@@ -207,21 +208,14 @@ def _loss(params: Params, key: Key, windows: Array, crops: Crops) -> Array:
 @jax.jit
 def _train(key: Key, params: Params, windows: Array, order: Array, crops: Crops) -> Params:
     """Trains on the rows named by ``order (steps, batch)``; returns the averaged weights."""
+
+    def loss(params: Params, step: tuple[Array, Array, Crops]) -> Array:
+        number, rows, crops = step
+        return _loss(params, jax.random.fold_in(key, number), windows[rows], crops)
+
     optimiser = optax.adamw(LEARNING_RATE, weight_decay=WEIGHT_DECAY)
-
-    def step(carry: tuple, inputs: tuple) -> tuple:
-        params, moments, average = carry
-        number, rows, crops = inputs
-        step_key = jax.random.fold_in(key, number)
-        grads = jax.grad(_loss)(params, step_key, windows[rows], crops)
-        updates, moments = optimiser.update(grads, moments, params)
-        params = optax.apply_updates(params, updates)
-        average = optax.incremental_update(params, average, 1.0 / (number + 2.0))
-        return (params, moments, average), None
-
-    carry = (params, optimiser.init(params), params)
-    (_, _, average), _ = jax.lax.scan(step, carry, (jnp.arange(len(order)), order, crops))
-    return average
+    steps = (jnp.arange(len(order)), order, crops)
+    return descend(loss, params, optimiser, steps, averaged=True)
 
 
 def train(seed: int, windows: np.ndarray, steps: int | None = None) -> Params:

@@ -7,7 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy.stats
 
-from pacodi_jax.metrics.results import Memorisation, Panel
+from pacodi_jax.metrics import copying
+from pacodi_jax.metrics.privacy import Privacy
+from pacodi_jax.metrics.results import Memorisation
 from pacodi_jax.metrics.score import Estimate, Score
 
 #: The word for each range of the position between floor (0) and ceiling (1), by its upper end.
@@ -15,10 +17,9 @@ WORDS = ((0.05, "close to real"), (0.25, "visibly different"), (0.8, "clearly di
 FLOOR = "at the floor"
 UNCLEAR = "unclear, add seeds"
 BLIND = "cannot tell on this data"
+#: Floor and ceiling are not separated, but two seeds hardly separate anything.
+FEW = "too few seeds to tell"
 WORST = "no better than shuffled or noise"
-COPIES, NOT_COPIED = "copies training windows", "not copied"
-#: Windows whose distance to train is below this share of the reference's are called copies.
-COPIED = 0.5
 SIGNIFICANCE = 0.01
 
 
@@ -40,13 +41,23 @@ def _loss(better: str, estimate: Estimate) -> np.ndarray:
 
 
 def _differs(score: np.ndarray, floor: np.ndarray) -> bool:
-    """Whether the score lies above the floor: one-sided Welch test over seeds at 1 %."""
+    """Whether the score lies above the floor at 1 %: a one-sided Welch test over seeds.
+
+    With one or two values on a side their own spread says little, and both sides share theirs.
+    """
     gap = score.mean() - floor.mean()
-    parts = [np.var(v, ddof=1) / len(v) if len(v) > 1 else 0.0 for v in (score, floor)]
-    error = sum(parts)
+    sides = score, floor
+    if min(map(len, sides)) < 3:
+        freedom = max(len(score) + len(floor) - 2, 1)
+        spread = sum(np.var(v) * len(v) for v in sides) / freedom
+        error = spread * sum(1 / len(v) for v in sides)
+    else:
+        parts = [np.var(v, ddof=1) / len(v) for v in sides]
+        error = sum(parts)
+        squares = sum(p**2 / (len(v) - 1) for p, v in zip(parts, sides, strict=True))
+        freedom = error**2 / squares if squares > 0 else 1
     if error <= 1e-24:
         return bool(gap > 1e-12)
-    freedom = error**2 / sum(p**2 / (len(score) - 1) for p in parts)
     return bool(scipy.stats.t.sf(gap / np.sqrt(error), freedom) < SIGNIFICANCE)
 
 
@@ -69,25 +80,28 @@ def judge_score(better: str, measured: Estimate, floor: Estimate, ceiling: Estim
     reached = next((word for end, word in WORDS if position <= end), WORST)
     word = reached if above else FLOOR if position <= WORDS[0][0] else UNCLEAR
     if not _differs(high, low):
-        word = BLIND
+        word = BLIND if len(low) > 2 else FEW
     if better == "one":
-        word = COPIES if measured.value < COPIED else NOT_COPIED
+        word = copying.word(measured.value)
     return Judgement(position, above, word)
 
 
 def sentences(
-    scores: Sequence[Score], held_out: bool, memorisation: Memorisation | None = None
+    scores: Sequence[Score],
+    memorisation: Memorisation | None = None,
+    privacy: Privacy | None = None,
 ) -> tuple[str, ...]:
-    """Returns the verdict in sentences, the most important first.
+    """Returns the verdict in sentences, the most important first: copying, then likeness.
 
     Args:
       scores: of one evaluation.
-      held_out: whether there were held-out windows.
-      memorisation: distances to the training series, if they were measured.
+      memorisation: distances to the training windows, if they were measured.
+      privacy: what else was found of copies.
     """
     plain = [s for s in scores if s.split == "train" and not s.is_memorisation]
     off = sorted((s for s in plain if s.above_floor), key=lambda s: -_position(s))
-    lines = [_headline(len(plain), off)]
+    alarms, calm = copying.sentences(memorisation, privacy)
+    lines = [*alarms, _headline(len(plain), off)] if plain else alarms
     if plain and len(plain[0].measured.values or ()) < 2:
         lines.append("One seed only: a difference from the floor may be chance. Run several.")
     if off:
@@ -96,8 +110,17 @@ def sentences(
     fine = [s.label for s in plain if s.word == FLOOR]
     if fine and off:
         lines.append(f"As good as other real windows: {', '.join(fine)}.")
-    lines += _copying(scores, held_out, memorisation)
-    return (*lines, *_shift(scores))
+    return (*lines, *calm, *_shift(scores))
+
+
+def settled(
+    score: Score, memorisation: Memorisation | None, privacy: Privacy | None = None
+) -> Score:
+    """The score on copying with the audit's word, which leaves overlaps and drift out."""
+    if memorisation is None or not score.is_memorisation:
+        return score
+    found = copying.alarms(memorisation, privacy)
+    return replace(score, word=copying.COPIES if found else copying.NOT_COPIED)
 
 
 def _position(score: Score) -> float:
@@ -116,40 +139,6 @@ def _headline(count: int, off: list[Score]) -> str:
     if _position(off[0]) > WORDS[0][0]:
         return f"These windows are near the real ones, with visible differences: {found}."
     return f"These windows are close to real: {found}, but barely."
-
-
-def _copying(
-    scores: Sequence[Score], held_out: bool, memorisation: Memorisation | None
-) -> list[str]:
-    found = [s for s in scores if s.is_memorisation]
-    if memorisation is not None:
-        ratio, other = memorisation.ratio, "of training windows at least L steps apart"
-    elif found:
-        ratio = found[0].value
-        other = "of held-out windows" if held_out else "between training windows themselves"
-    else:
-        return []
-    size = f"their distance to the nearest training window is {ratio:.2f} times that {other}"
-    if ratio < COPIED:
-        return [f"Copying: {size}. The generator repeats its training data."]
-    return [f"No sign of copying: {size}."]
-
-
-def settle(panel: Panel, memorisation: Memorisation) -> Panel:
-    """Returns the panel with its verdict on copying taken from the distances within train.
-
-    Where the data drift, held-out windows are far from train, and everything that resembles train
-    looks copied beside them. Training windows at least L steps apart are the fairer reference.
-
-    Args:
-      panel: from ``score_panel``.
-      memorisation: from :func:`pacodi_jax.metrics.memorisation.audit`.
-    """
-    word = COPIES if memorisation.ratio < COPIED else NOT_COPIED
-    scores = tuple(replace(s, word=word) if s.is_memorisation else s for s in panel.scores)
-    held_out = panel.data is not None and panel.data.held_out is not None
-    lines = sentences(scores, held_out, memorisation)
-    return replace(panel, scores=scores, verdict=lines, memorisation=memorisation)
 
 
 def _shift(scores: Sequence[Score]) -> list[str]:

@@ -7,12 +7,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from pacodi_jax.core import conditioning, level_coding, wiener
+from pacodi_jax.core import conditioning, level_coding, wiener, window_covariance
 from pacodi_jax.core.calibration import Calibration
-from pacodi_jax.core.conditioning import Covariance
 from pacodi_jax.core.level import Level
 from pacodi_jax.core.level_coding import LevelCoding
 from pacodi_jax.core.wiener import Moments
+from pacodi_jax.core.window_covariance import Covariance
 from pacodi_jax.models.protocol import Arrays
 from pacodi_jax.models.settings import SpectralSettings
 from pacodi_jax.types import Array, Quadratures
@@ -105,7 +105,7 @@ def _covariance(coding: LevelCoding, spectra: Quadratures) -> Covariance:
     most = max(_FEWEST, _NUMBERS // (2 * bins * channels))
     some = jax.tree.map(lambda part: part[_spread(count, most)], spectra)
     rows = jax.jit(jax.vmap(partial(conditioning.to_rows, coding=coding)))(some)
-    return conditioning.fit(np.asarray(rows))
+    return window_covariance.fit(np.asarray(rows))
 
 
 def prepare(

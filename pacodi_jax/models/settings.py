@@ -88,10 +88,11 @@ class Sampling(Drawing):
     solver: str = setting("wiener_ab2", "the step rule", choices=SOLVERS)
     steps: int = setting(20, "of the solver", least=1)
     grid: str = setting("log_snr", "how the steps are spread over time", choices=GRIDS)
-    guidance: float = setting(
-        1.0,
-        "strength of classifier-free guidance; 0 is the null condition",
-        accepted=("a finite number", lambda x: abs(x) < float("inf")),
+    guidance: float | None = setting(
+        None,
+        "strength of classifier-free guidance; 0 is the null condition, None what validation "
+        "chose for texts, else 1",
+        accepted=("None or a finite number", lambda x: x is None or abs(x) < float("inf")),
     )
     eta: float = setting(
         0.0, "noise that ddim adds", accepted=("0 <= eta <= 1", lambda x: 0 <= x <= 1)
@@ -102,6 +103,11 @@ class Sampling(Drawing):
         """Heun's method evaluates both ends of a step."""
         if self.solver == "heun" and self.steps < 2:
             raise PacodiError("sample.solver='heun' needs sample.steps of 2 or more.")
+
+    @property
+    def scale(self) -> float:
+        """The strength of guidance."""
+        return 1.0 if self.guidance is None else self.guidance
 
     @property
     def evaluations(self) -> int:

@@ -12,6 +12,7 @@ import optax
 from pacodi_jax.core import calibration
 from pacodi_jax.core.spectrum import to_spectrum
 from pacodi_jax.core.training_times import TimeSampler
+from pacodi_jax.models import conditions
 from pacodi_jax.models.protocol import Arrays
 from pacodi_jax.models.spectral_drawing import SpectralSampler
 from pacodi_jax.models.state import Batch, TrainState, advance
@@ -89,18 +90,10 @@ class SpectralDiffusion(SpectralSampler):
         clean = jax.vmap(self.coding.encode)(batch.windows)
         noisy, noise = jax.vmap(self.process.perturb)(noise_keys, clean, t)
         inputs = jax.vmap(self.process.network_input)(noisy, t)
-        drop = self._dropped(drop_keys, batch)
+        drop = conditions.dropped(drop_keys, self._learning.condition_dropout, batch)
         output = self.view.apply(params, inputs, t, self.standard(batch.condition), drop)
         losses = jax.vmap(self.process.loss)(output, inputs, Prediction(noise, clean), t)
         return jnp.mean(losses)
-
-    def _dropped(self, keys: Array, batch: Batch) -> Array | None:
-        """Whose condition is dropped: some at random, never that of an oversampled example."""
-        if batch.condition is None:
-            return None
-        share = self._learning.condition_dropout
-        drop = jax.vmap(lambda key: jax.random.bernoulli(key, share))(keys)
-        return drop if batch.oversampled is None else drop & ~batch.oversampled
 
     def finish(
         self,

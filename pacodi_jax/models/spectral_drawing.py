@@ -16,6 +16,7 @@ from pacodi_jax.core.conditioning import Gains, Observed
 from pacodi_jax.core.level_coding import LevelCoding
 from pacodi_jax.core.solvers import draw
 from pacodi_jax.core.spectrum import to_series, to_spectrum
+from pacodi_jax.core.window_covariance import Covariance
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.models import observed as given
 from pacodi_jax.models.fitted import Fitted
@@ -27,8 +28,8 @@ from pacodi_jax.models.settings import Sampling
 from pacodi_jax.models.views import View
 from pacodi_jax.types import Array, Denoiser, Guide, Key, Prediction, Quadratures
 
-#: Masks whose gains are kept for the next draws.
-_KEPT = 8
+#: Bytes of gains that are kept for the next draws, of the last masks.
+_KEPT = 2**29
 _DONOR = 0xD0  # folded into a window's key for its donor; its draw splits the same key in two
 
 
@@ -83,7 +84,7 @@ class SpectralSampler:
         process = self.process
         guides: list[Guide] = []
         if condition is not None:
-            guides.append(guidance.classifier_free(self.denoiser(params), sampling.guidance))
+            guides.append(guidance.classifier_free(self.denoiser(params), sampling.scale))
         if correct is not None:
             guides.append(conditioning.guide(correct, process.schedule, self.coding))
         denoiser = guidance.fold(self.denoiser(params, condition), guides)
@@ -124,7 +125,6 @@ class SpectralSampler:
         if (kind, way) not in self._programs:
             make = {
                 "free": self._free_program,
-                "gains": self._gains_program,
                 "linear": self._linear_program,
                 "generated": self._generated_program,
             }[kind]
@@ -143,16 +143,12 @@ class SpectralSampler:
         """The gains of a mask; those of the last masks are kept, since chains repeat theirs."""
         name = sampling.replace(count=1, batch=1), mask.tobytes() + noise.tobytes()
         if name not in self._tables:
-            while len(self._tables) >= _KEPT:
+            times = self._sampler(sampling).times
+            made = conditioning.gains(self._covariance, self.process.schedule, times, mask, noise)
+            while self._tables and (len(self._tables) + 1) * made.nbytes > _KEPT:
                 del self._tables[next(iter(self._tables))]
-            program = self._program("gains", sampling)
-            self._tables[name] = program(self._covariance, mask=mask, noise=noise)
+            self._tables[name] = made
         return self._tables[name]
-
-    def _gains_program(self, way: Sampling) -> Callable[..., Gains]:
-        """The gains of a mask, by (covariance, mask, noise)."""
-        times, schedule = self._sampler(way).times, self.process.schedule
-        return partial(conditioning.gains, schedule=schedule, times=times)
 
     def _linear_program(self, way: Sampling) -> Callable[..., Array]:
         draw_one = partial(self._draw_one, way, self._sampler(way))
@@ -176,7 +172,7 @@ class SpectralSampler:
         return jax.vmap(one, in_axes=(None, 0, 0, 0, None, None))
 
     @property
-    def _covariance(self) -> conditioning.Covariance:
+    def _covariance(self) -> Covariance:
         if self.fitted.covariance is not None:
             return self.fitted.covariance
         why = "was trained by version 0.1, which kept no covariance of windows; train it again"
@@ -273,7 +269,7 @@ class SpectralSampler:
     def facts(self, **how: Any) -> Facts:
         """What is true of samples drawn so."""
         sampling = self.sampling.replace(**how)
-        twice = self.fitted.condition is not None and sampling.guidance not in (0.0, 1.0)
+        twice = self.fitted.condition is not None and sampling.scale not in (0.0, 1.0)
         calibrated, note = self._is_calibrated(sampling), ""
         if self.fitted.calibration is not None and not calibrated:
             wanted = ", ".join(f"{name}={value}" for name, value in self.sampling.path.items())

@@ -9,6 +9,7 @@ import numpy as np
 from pacodi_jax import files
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.metrics.results import Panel
+from pacodi_jax.metrics.threads import one_thread
 from pacodi_jax.report import page, sections, tables
 
 
@@ -40,7 +41,9 @@ def check_folder(folder: Path) -> None:
 def html(title: str, panel: Panel, real: np.ndarray, synthetic: np.ndarray) -> str:
     """Returns the report as one self-contained page; the arguments are those of :func:`write`."""
     names = panel.data.channels if panel.data else [f"channel {i}" for i in range(real.shape[2])]
-    shown = sections.sections(np.asarray(real), np.asarray(synthetic), list(names))
+    windows = np.asarray(real), np.asarray(synthetic)
+    with one_thread():
+        shown = sections.sections(*windows, list(names), panel.privacy)
     return page.page(title, panel, shown)
 
 

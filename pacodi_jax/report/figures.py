@@ -11,6 +11,8 @@ import numpy as np
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
+from pacodi_jax.report.names import brief
+
 # Placeholders, replaced by the page's own colours once the picture is drawn.
 INK, REAL, SYNTHETIC, THIRD = "#010203", "#010204", "#010205", "#010206"
 _SWAP = {
@@ -99,7 +101,7 @@ def curves(real: np.ndarray, synthetic: np.ndarray, title: str, labels: tuple[st
     figure, axes = canvas(height=2.4)
     axes[0, 0].plot(real, color=REAL, linewidth=1.8)
     axes[0, 0].plot(synthetic, color=SYNTHETIC, linestyle="--", linewidth=1.8)
-    axes[0, 0].set_title(title, parse_math=False)
+    axes[0, 0].set_title(brief(title, 60), parse_math=False)
     axes[0, 0].set(xlabel=labels[0], ylabel=labels[1])
     return figure
 
@@ -110,7 +112,7 @@ def windows(real: np.ndarray, synthetic: np.ndarray, title: str) -> Figure:
     axes[0, 0].plot(real.T, color=REAL, linewidth=1, alpha=0.8)
     axes[0, 1].plot(synthetic.T, color=SYNTHETIC, linewidth=1, alpha=0.8)
     for axis, side in zip(axes[0], ("real", "synthetic"), strict=True):
-        axis.set_title(f"{title}: {side}", parse_math=False)
+        axis.set_title(f"{brief(title)}: {side}", parse_math=False)
         axis.set_xlabel("step")
     return figure
 
@@ -136,8 +138,9 @@ def matrix(values: np.ndarray, title: str, names: list[str]) -> Figure:
             )
     if len(values) <= 16:
         style: dict[str, Any] = {"fontsize": 8, "parse_math": False}
-        axis.set_xticks(range(len(names)), names, rotation=60, ha="right", **style)
-        axis.set_yticks(range(len(names)), names, **style)
+        labels = [brief(name) for name in names]
+        axis.set_xticks(range(len(labels)), labels, rotation=60, ha="right", **style)
+        axis.set_yticks(range(len(labels)), labels, **style)
     axis.set_title(title)
     with matplotlib.rc_context(_STYLE):  # the colour bar takes the page's ink too
         figure.colorbar(image, ax=axis, shrink=0.8)
@@ -151,6 +154,6 @@ def neighbours(synthetic: np.ndarray, train: np.ndarray, title: str) -> Figure:
     for channel in range(shown):
         axes[channel, 0].plot(train[:, channel], color=REAL, linewidth=1.6)
         axes[channel, 0].plot(synthetic[:, channel], color=SYNTHETIC, linestyle="--", linewidth=1.6)
-    axes[0, 0].set_title(title, parse_math=False)
+    axes[0, 0].set_title(brief(title, 60), parse_math=False)
     axes[-1, 0].set_xlabel("step")
     return figure

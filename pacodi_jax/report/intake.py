@@ -16,7 +16,7 @@ from pacodi_jax.errors import PacodiError
 WINDOW = "window"
 
 
-class WindowSet(NamedTuple):
+class GivenWindows(NamedTuple):
     """One set of windows as the user gave it.
 
     Attributes:
@@ -30,7 +30,7 @@ class WindowSet(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def read_windows(source: Any, name: str, length: int | None = None) -> WindowSet:
+def read_windows(source: Any, name: str, length: int | None = None) -> GivenWindows:
     """Reads windows from a frame, an array, a list of arrays or a file.
 
     The rows of a table with equal values in its ``window`` column are one window. A table without
@@ -50,18 +50,18 @@ def read_windows(source: Any, name: str, length: int | None = None) -> WindowSet
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         if files.kind(path) in files.ARRAYS:
-            return WindowSet(_from_array(files.read_array(path), str(path)))
+            return GivenWindows(_from_array(files.read_array(path), str(path)))
         table = nw.from_native(files.read_table(path), eager_only=True)
         return _from_frame(table, str(path), path.name, length)
     frame = _as_frame(source, name)
     if frame is not None:
         return _from_frame(frame, name, name, length)
     if isinstance(source, list | tuple):
-        return WindowSet(_from_list(source, name))
-    return WindowSet(_from_array(np.asarray(source), name))
+        return GivenWindows(_from_list(source, name))
+    return GivenWindows(_from_array(np.asarray(source), name))
 
 
-def check_channels(real: WindowSet, other: WindowSet, name: str) -> None:
+def check_channels(real: GivenWindows, other: GivenWindows, name: str) -> None:
     """Refuses a set whose channels are named otherwise, or in another order, than the real ones."""
     if real.channels and other.channels and real.channels != other.channels:
         raise PacodiError(
@@ -111,7 +111,9 @@ def _as_frame(source: Any, name: str) -> nw.DataFrame[Any] | None:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def _from_frame(frame: nw.DataFrame[Any], name: str, short: str, length: int | None) -> WindowSet:
+def _from_frame(
+    frame: nw.DataFrame[Any], name: str, short: str, length: int | None
+) -> GivenWindows:
     """Windows of a table; ``short`` is its name in notes."""
     columns = {column.name: column for column in frame.iter_columns()}
     window = columns.pop(WINDOW, None)
@@ -125,7 +127,7 @@ def _from_frame(frame: nw.DataFrame[Any], name: str, short: str, length: int | N
         windows = _group(values, window.to_numpy(), name)
     left_out = ", ".join(str(key) for key in columns if key not in channels)
     note = f"{short}: columns that are not numbers are not scored: {left_out}"
-    return WindowSet(windows, [str(key) for key in channels], (note,) if left_out else ())
+    return GivenWindows(windows, [str(key) for key in channels], (note,) if left_out else ())
 
 
 def _is_number(dtype: nw.dtypes.DType) -> bool:

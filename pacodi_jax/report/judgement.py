@@ -18,8 +18,8 @@ from pacodi_jax.metrics.panel import score_panel
 from pacodi_jax.metrics.registry import Budget
 from pacodi_jax.metrics.results import Panel
 from pacodi_jax.report import tables
-from pacodi_jax.report.intake import WindowSet, check_channels, read_windows
-from pacodi_jax.report.progress import progress_bar
+from pacodi_jax.report.intake import GivenWindows, check_channels, read_windows
+from pacodi_jax.report.progress import progress_bar, say
 
 StrPath = str | os.PathLike[str]
 #: What the judge reads: a pandas or Polars frame, arrays, or the path of a file.
@@ -74,7 +74,7 @@ def _path(source: Source) -> Path | None:
     return Path(source) if isinstance(source, str | os.PathLike) else None
 
 
-def _read(source: Source, name: str, length: int | None, real: WindowSet | None) -> WindowSet:
+def _read(source: Source, name: str, length: int | None, real: GivenWindows | None) -> GivenWindows:
     """Reads one set, and refuses one whose channels are not those of the real windows."""
     found = read_windows(source, name, length)
     if real is not None:
@@ -90,7 +90,7 @@ def _title(real: Source, synthetic: Source) -> str:
 
 
 def _budget(windows: int, seeds: int, quick: bool) -> Budget:
-    """What to spend; ``quick`` trains encoders and classifiers for a tenth of the steps."""
+    """What to spend; ``quick`` trains for a tenth of the steps, on at most 1000 windows."""
     for name, value, least in (("seeds", seeds, 1), ("windows", windows, 20)):
         if value < least:
             raise PacodiError(f"{name}={value}; at least {least} is needed")
@@ -98,7 +98,11 @@ def _budget(windows: int, seeds: int, quick: bool) -> Budget:
     if not quick:
         return budget
     return budget._replace(
-        encoder_steps=60, discriminative_steps=200, predictive_steps=500, strong_steps=100
+        windows=min(windows, 1000),
+        encoder_steps=60,
+        discriminative_steps=200,
+        predictive_steps=500,
+        strong_steps=100,
     )
 
 
@@ -137,11 +141,12 @@ def judge(
       length: steps per window, for tables without a ``window`` column.
       windows: the most windows per side that one score compares.
       seeds: complete runs of every score; intervals are over seeds.
-      quick: a tenth of the training steps, for a first look; the protocol says so.
+      quick: a tenth of the training steps and at most 1000 windows per side, for a first look; the
+        protocol says so.
       protocol: a label shown with every score, for example ``"oracle"``.
       cache: folder of encoders, floors and ceilings of real windows; by default one in the user's
         cache folder.
-      progress: shows a progress bar.
+      progress: shows how long it will take, a first verdict and a progress bar.
 
     Returns:
       The verdict, which prints as a table.
@@ -166,6 +171,7 @@ def judge(
             protocol=f"{protocol} (quick)" if quick else protocol,
             names=first.channels,
             progress=show,
+            announce=say if progress else None,
         )
     notes = first.notes + made.notes + (() if unseen is None else unseen.notes)
     return Verdict(panel, notes, _title(real, synthetic), first.values, made.values)

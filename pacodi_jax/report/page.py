@@ -1,10 +1,13 @@
 """The report as one self-contained HTML page."""
 
+from collections.abc import Mapping
 from html import escape
 
+from pacodi_jax.metrics import copying
 from pacodi_jax.metrics.results import Panel, Side
 from pacodi_jax.metrics.score import Estimate, Score
-from pacodi_jax.metrics.verdict import BLIND
+from pacodi_jax.metrics.verdict import BLIND, FEW
+from pacodi_jax.report import privacy
 from pacodi_jax.report.numbers import number
 from pacodi_jax.report.sections import Section
 from pacodi_jax.report.style import CSS
@@ -33,6 +36,15 @@ SETTINGS = {
     "scale": "Scale",
     "interval": "Interval",
 }
+METHOD = """<strong>Floor</strong>: the score of real windows against other real windows; in the
+held-out table, of held-out windows against real ones. A copy of the real windows would score about
+this. <strong>Ceiling</strong>: the score of real windows against a copy whose values are permuted
+over all windows and steps; for the Wasserstein distances, against uniform noise; for the distance
+to training, of exact copies. Ceilings of scores that train something are means of two seeds; the
+held-out table has those of train. A score is at the floor if a one-sided Welch test over seeds does
+not separate the two at 1 %. It is unclear if they are not separated but their means are far apart;
+more seeds decide. It cannot tell on this data if the test does not even separate the ceiling from
+the floor; where there are only two seeds, those are too few to tell."""
 
 
 def _spread(estimate: Estimate) -> str:
@@ -41,7 +53,7 @@ def _spread(estimate: Estimate) -> str:
 
 def _track(score: Score) -> str:
     """The bar from floor to ceiling; none where these are not ends of a scale."""
-    if score.is_memorisation or score.position is None or score.word == BLIND:
+    if score.is_memorisation or score.position is None or score.word in (BLIND, FEW):
         return "–"
     share = f"{100 * score.position:.0f}"
     return (
@@ -59,7 +71,8 @@ def _row(score: Score) -> str:
     )
 
 
-def _table(panel: Panel, split: str) -> str:
+def table(panel: Panel, split: str) -> str:
+    """The scores against one set of real windows, with floors, ceilings and words."""
     body = ""
     for group, title in GROUPS.items():
         rows = [_row(score) for score in panel.of(split) if score.group == group]
@@ -95,7 +108,8 @@ def _size(side: Side) -> str:
     return f"{side.windows:,} windows of {side.length} steps and {side.channels} channels"
 
 
-def _definitions(items: dict[str, object]) -> str:
+def definitions(items: Mapping[str, object]) -> str:
+    """A list of names and what they are."""
     pairs = (f"<dt>{escape(k)}</dt><dd>{escape(str(v))}</dd>" for k, v in items.items())
     return f"<dl>{''.join(pairs)}</dl>"
 
@@ -117,23 +131,16 @@ def _method(panel: Panel) -> str:
     abouts: dict[str, object] = {score.label: score.about or "" for score in panel.scores}
     return (
         "<section><h2>How it was measured</h2>"
-        "<p><strong>Floor</strong>: the score of real windows against other real windows; in the "
-        "held-out table, of held-out windows against real ones. A copy of the real windows would "
-        "score about this. <strong>Ceiling</strong>: the score of real windows against a copy "
-        "whose values are permuted over all windows and steps; for the Wasserstein distances, "
-        "against uniform noise; for the distance to training, of exact copies. A score is at the "
-        "floor if a one-sided Welch test over seeds does not separate the two at 1 %. It is "
-        "unclear if they are not separated but their means are far apart; more seeds decide. It "
-        "cannot tell if the test does not even separate the ceiling from the floor.</p>"
-        f"<h3>What each score measures</h3>{_definitions(abouts)}"
-        f"<h3>Settings</h3>{_definitions(_facts(panel))}</section>"
+        f"<p>{METHOD}</p>"
+        f"<h3>What each score measures</h3>{definitions(abouts)}"
+        f"<h3>Settings</h3>{definitions(_facts(panel))}</section>"
     )
 
 
-def _meta(panel: Panel) -> str:
-    """Sizes and protocol, under the title."""
+def meta(panel: Panel, sides: bool = True) -> str:
+    """Sizes (of one generator's windows) and protocol, under the title."""
     size = ""
-    if panel.data is not None:
+    if panel.data is not None and sides:
         count = (
             f"{panel.data.synthetic.windows:,} synthetic against {panel.data.real.windows:,} real"
         )
@@ -146,20 +153,28 @@ def page(title: str, panel: Panel, sections: list[Section]) -> str:
     """Returns the whole page: verdict, tables, pictures, method."""
     lines = "".join(f"<p>{escape(line)}</p>" for line in panel.verdict or ())
     tables = "".join(
-        f"<h2>Scores {caption}</h2>{_table(panel, split)}"
+        f"<h2>Scores {caption}</h2>{table(panel, split)}"
         for split, caption in SPLITS.items()
         if panel.of(split)
     )
-    warn = " warn" if any(score.above_floor for score in panel.scores) else ""
+    copied = copying.alarms(panel.memorisation, panel.privacy)
+    warn = " warn" if copied or any(score.above_floor for score in panel.scores) else ""
+    return frame(
+        title,
+        f"<header><h1>{escape(title)}</h1>{meta(panel)}</header><main>"
+        f'<div class="verdict{warn}" role="region" aria-label="Verdict">{lines}</div>'
+        f'<div id="scores">{privacy.table(panel)}{tables}</div>'
+        f"{''.join(_section(section) for section in sections)}{_method(panel)}</main>",
+    )
+
+
+def frame(title: str, body: str) -> str:
+    """A whole page around its header and its main part, self-contained and without scripts."""
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<title>{escape(title)}</title><style>{CSS}</style></head><body>"
-        '<a class="skip" href="#scores">Skip to the scores</a>'
-        f"<header><h1>{escape(title)}</h1>{_meta(panel)}</header><main>"
-        f'<div class="verdict{warn}" role="region" aria-label="Verdict">{lines}</div>'
-        f'<div id="scores">{tables}</div>'
-        f"{''.join(_section(section) for section in sections)}{_method(panel)}</main>"
+        f'<a class="skip" href="#scores">Skip to the scores</a>{body}'
         "<footer>Made by pacodi_jax.</footer></body></html>"
     )

@@ -13,6 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from pacodi_jax import files
+from pacodi_jax.report.names import brief
 
 REAL, SYNTHETIC = "#0072b2", "#d55e00"  # Okabe–Ito blue and vermilion, safe for colour blindness
 _ROWS = 4
@@ -80,7 +81,7 @@ def windows(
             axes[row][column].plot(lines, color=colour, alpha=0.35, linewidth=1)
             axes[row][column].spines[["top", "right"]].set_visible(False)
     for row in range(rows):
-        axes[row][0].set_ylabel(channels[row], parse_math=False)
+        axes[row][0].set_ylabel(brief(channels[row]), parse_math=False)
     rest = f" ({rows} of {len(channels)} channels)" if rows < len(channels) else ""
     for side in axes[-1]:
         side.set_xlabel(f"step{rest}")

@@ -9,6 +9,7 @@ from typing import Any
 
 from tqdm import TqdmWarning
 
+from pacodi_jax.errors import printable
 from pacodi_jax.report.numbers import duration
 
 #: Seconds between two plain lines.
@@ -21,6 +22,12 @@ def _bar_class() -> Any:
         warnings.simplefilter("ignore", TqdmWarning)  # a notebook without widgets gets plain text
         from tqdm.auto import tqdm
     return tqdm
+
+
+def say(line: str) -> None:
+    """Prints a line beside a progress bar, on the error stream."""
+    _bar_class().write(printable(line), file=sys.stderr)
+    sys.stderr.flush()
 
 
 @contextmanager

@@ -6,13 +6,18 @@ import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE
 
-from pacodi_jax.metrics.correlation import autocorrelation, cross_correlation
+from pacodi_jax.metrics.audit import spread
+from pacodi_jax.metrics.correlation import (
+    autocorrelation,
+    cross_correlation,
+    own_mean_autocorrelation,
+)
 from pacodi_jax.metrics.inputs import fit_scale
-from pacodi_jax.metrics.neighbours import nearest_neighbour
+from pacodi_jax.metrics.privacy import Privacy
 from pacodi_jax.metrics.spectra import power_spectrum
 from pacodi_jax.report import figures
 
-POINTS = 500
+POINTS, LIMIT = 500, 20_000
 CHANNELS = 8
 SHOWN = 8
 
@@ -132,20 +137,20 @@ def spectra(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> Sectio
 
 
 def autocorrelations(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> Section:
-    """Autocorrelation by lag."""
-    values = [autocorrelation(w) for w in (real, synthetic)]
+    """Autocorrelation by lag, around the overall mean and around each window's own."""
+    means = (("overall mean", autocorrelation), ("own mean", own_mean_autocorrelation))
+    pictures = []
+    for c, name in enumerate(names[:CHANNELS]):
+        for mean, curve in means:
+            first, second = (curve(w[..., c : c + 1])[:, 0] for w in (real, synthetic))
+            drawn = figures.curves(first, second, f"{name}, {mean}", ("lag", "correlation"))
+            words = f"Autocorrelation of {name} around the {mean}: "
+            pictures.append(_picture(drawn, f"{words}{_apart(first, second, '', 'lag')}."))
     return Section(
         "Autocorrelation",
-        "Relative to each channel's overall mean: a level that lasts a whole window counts as "
-        "correlation." + _shown(names),
-        [
-            _picture(
-                figures.curves(values[0][:, c], values[1][:, c], name, ("lag", "correlation")),
-                f"Autocorrelation of {name}: "
-                f"{_apart(values[0][:, c], values[1][:, c], '', 'lag')}.",
-            )
-            for c, name in enumerate(names[:CHANNELS])
-        ],
+        "Around each channel's overall mean, where a level that lasts a whole window counts as "
+        "correlation, and around each window's own mean, where it does not." + _shown(names),
+        pictures,
     )
 
 
@@ -170,36 +175,46 @@ def correlations(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> S
     )
 
 
-def neighbour_pairs(real: np.ndarray, synthetic: np.ndarray, names: list[str]) -> Section:
-    """The synthetic windows nearest to training windows, each with its neighbour."""
-    scale = fit_scale(real)
-    found = nearest_neighbour(scale.apply(real), scale.apply(synthetic), scale.apply(real[:1]))
-    rows = np.argsort(found.distance)[:3]
+def copies(real: np.ndarray, synthetic: np.ndarray, names: list[str], privacy: Privacy) -> Section:
+    """The most copied synthetic windows, each with the real window that it is nearest to."""
     shown = ", ".join(names[:3])
     return Section(
-        "Nearest pairs",
-        "The synthetic windows (dashed) that are nearest to a real window (solid). If the lines "
-        "coincide, the generator copies.",
+        "Most copied",
+        f"Of {privacy.looked:,} synthetic windows (dashed) the {len(privacy.most)} nearest to a "
+        "real window (solid), relative to how near real windows come to one another there. If the "
+        f"lines coincide, the generator copies. Shown: {shown}.",
         [
             _picture(
-                figures.neighbours(synthetic[row], real[found.row[row]], f"{shown}"),
-                f"A synthetic window and its nearest real window. Root mean squared difference "
-                f"{found.distance[row]:.3f}, channels scaled to [0, 1]. Shown: {shown}.",
+                figures.neighbours(synthetic[copy.synthetic], real[copy.train], shown),
+                f"Synthetic window {copy.synthetic} and real window {copy.train}: root mean "
+                f"squared difference {copy.distance:.4f}, channels scaled to [0, 1]; "
+                f"{copy.ratio:.2f} of what is usual.",
             )
-            for row in rows
+            for copy in privacy.most
         ],
     )
 
 
+def _some(windows: np.ndarray) -> np.ndarray:
+    """At most 20,000 windows, evenly spread: pictures show no more."""
+    return windows[spread(len(windows), LIMIT)]
+
+
 def sections(
-    real: np.ndarray, synthetic: np.ndarray, names: list[str], seed: int = 0
+    real: np.ndarray,
+    synthetic: np.ndarray,
+    names: list[str],
+    privacy: Privacy | None = None,
+    seed: int = 0,
 ) -> list[Section]:
     """All pictures of windows ``(N, L, C)`` in the user's units."""
+    copied = [] if privacy is None else [copies(real, synthetic, names, privacy)]
+    real, synthetic = _some(real), _some(synthetic)
     return [
+        *copied,
         clouds(real, synthetic, seed),
         examples(real, synthetic, names, seed),
         spectra(real, synthetic, names),
         autocorrelations(real, synthetic, names),
         correlations(real, synthetic, names),
-        neighbour_pairs(real, synthetic, names),
     ]

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
 
+from pacodi_jax.report.names import brief
 from pacodi_jax.report.pictures import REAL, SYNTHETIC, save
 
 _CHANNELS = 4
@@ -45,7 +46,7 @@ def series(
         own = axes[number * len(sides) : (number + 1) * len(sides)]
         for axis, (name, values, when, colour) in zip(own, sides, strict=True):
             axis.plot(_x(when, len(values)), values[:, number], color=colour, linewidth=0.7)
-            axis.set_ylabel(channels[number], parse_math=False)
+            axis.set_ylabel(brief(channels[number]), parse_math=False)
             axis.annotate(
                 name, (0.005, 0.86), xycoords="axes fraction", color=colour, weight="bold"
             )
@@ -93,7 +94,7 @@ def fan(
             axis.plot(x, line, color=SYNTHETIC, alpha=0.3, linewidth=0.5)
         axis.plot(x, middle, color=SYNTHETIC, linewidth=1.4, label=name)
         axis.plot(x, seen, color=REAL, linewidth=1.2, label="observed")
-        axis.set_ylabel(channels[number], parse_math=False)
+        axis.set_ylabel(brief(channels[number]), parse_math=False)
         axis.margins(x=0.005)
         _tidy(axis, stamps)
     axes[0].legend(frameon=False, ncols=2, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0)

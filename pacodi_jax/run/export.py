@@ -10,10 +10,11 @@ import numpy as np
 from jax import export as jax_export
 
 from pacodi_jax import files
+from pacodi_jax.core.checks import check_count
 from pacodi_jax.data import bounds
 from pacodi_jax.data.scaling import Scaler
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.run.trained import Trained, check_count, sample_key
+from pacodi_jax.run.trained import Trained, sample_key
 from pacodi_jax.types import Array
 
 PLATFORMS = ("cpu", "cuda", "tpu")
@@ -53,7 +54,7 @@ def export(
             raise PacodiError(f"platform {platform!r}; accepted: {', '.join(PLATFORMS)}.")
     count = check_count(count)
     request = trained.request(trained.config.seed, count, static=static, text=text)
-    function = _sampler(trained, count, request.vectors, how)
+    function = _sampler(trained, count, request.vectors, trained.way(text, how))
     lowered = jax_export.export(jax.jit(function), platforms=platforms)
     exported = lowered(jax.ShapeDtypeStruct((), jnp.uint32))
     return files.write(path, lambda name: name.write_bytes(exported.serialize()))

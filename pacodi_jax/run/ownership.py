@@ -46,6 +46,8 @@ def _make(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         reason = "it is a file" if folder.is_file() else error.strerror
+        if folder.is_symlink():
+            reason = f"it is a symbolic link to {os.readlink(folder)}, which is no folder"
         raise PacodiError(f"{folder} is no folder to write into: {reason}.") from error
 
 

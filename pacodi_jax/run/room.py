@@ -27,6 +27,15 @@ def require(needed: int, what: str, advice: str) -> None:
         )
 
 
+def require_windows(count: int, length: int, channels: int) -> None:
+    """Refuses more windows than memory holds: in blocks, joined, and in the user's units."""
+    require(
+        count * length * channels * (4 + 4 + 8),
+        f"{count:,} windows at once",
+        "Draw fewer at a time, each time with another seed.",
+    )
+
+
 def available() -> int | None:
     """Bytes that this process may still take: of the machine, its group and its own limit."""
     free = [_of_machine(), _of_group(), _of_process()]

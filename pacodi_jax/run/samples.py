@@ -1,7 +1,6 @@
 """Samples of a trained model as files: the user's kind of table, an array, a picture."""
 
 import json
-import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,6 @@ from pacodi_jax.report import pictures
 from pacodi_jax.run.trained import Draw, Trained
 from pacodi_jax.text.encoders.interface import clean_text
 
-_LOG = logging.getLogger("pacodi_jax")
-
 
 def write_samples(
     trained: Trained,
@@ -23,6 +20,7 @@ def write_samples(
     folder: Path,
     *,
     dataset: Dataset | None = None,
+    quote: bool = False,
 ) -> list[Path]:
     """Writes windows as the user's kind of table, as ``.npy`` and as a picture.
 
@@ -32,19 +30,18 @@ def write_samples(
       folder: where to write ``samples.*``; made if it is not there.
       dataset: if given, training windows spread over it are drawn beside the samples, whatever
         these were asked to be; the picture says so.
+      quote: write names and labels that a spreadsheet takes for formulas as texts.
 
     Returns:
       The files written.
     """
     recipe, facts = trained.recipe, drawn.facts
-    if recipe.formulas and _table_kind(trained) != ".parquet":
-        told = ", ".join(map(repr, recipe.formulas[:5]))
-        _LOG.warning("note: a spreadsheet takes these for formulas; import them as text: %s", told)
     table = recipe.write(
         drawn.values,
         folder / f"samples{_table_kind(trained)}",
         stamps=drawn.stamps,
         static=drawn.columns,
+        quote=quote,
     )
     array = files.write(folder / "samples.npy", lambda path: _save(path, drawn.values))
     told = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"

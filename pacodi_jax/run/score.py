@@ -8,14 +8,13 @@ import numpy as np
 
 from pacodi_jax.data import Dataset
 from pacodi_jax.data.windows import WindowSet
-from pacodi_jax.metrics import memorisation
 from pacodi_jax.metrics.cache import default_cache
 from pacodi_jax.metrics.draws import LEAST
 from pacodi_jax.metrics.generalisation import generalisation, stretches
 from pacodi_jax.metrics.panel import score_panel
 from pacodi_jax.metrics.registry import Budget
-from pacodi_jax.metrics.verdict import settle
 from pacodi_jax.report.judgement import Verdict
+from pacodi_jax.run.membership import loss_attack
 from pacodi_jax.run.trained import Trained
 from pacodi_jax.settings import Evaluation
 
@@ -38,6 +37,7 @@ def score(
     held_out: np.ndarray | None = None,
     budget: Budget | None = None,
     progress: Callable[[int, int, str], None] | None = None,
+    announce: Callable[[str], None] | None = None,
     **how: Any,
 ) -> Verdict:
     """Draws windows as a user would get them and judges them on train and on held-out windows.
@@ -53,6 +53,7 @@ def score(
       held_out: ``(N, L, C)`` unseen windows in the user's units, instead of the data set's own.
       budget: training steps of the scores; the full budget by default.
       progress: called with (done, total, label) after each number.
+      announce: called with how long it will take, and with a first verdict.
       **how: settings of the ``sample`` section that differ from the run's.
     """
     recipe, live = dataset.recipe, trained.recipe.scaler.live
@@ -70,6 +71,7 @@ def score(
         notes, held_out = (f"{found} held-out windows; scored on train alone",), None
     unseen = None if held_out is None else held_out[..., live]
     budget = budget or Budget()
+    attack = None if not own or held_out is None else loss_attack(trained, dataset, seed=seed)
     panel = score_panel(
         real,
         synthetic,
@@ -79,6 +81,9 @@ def score(
         protocol=trained.label or "honest",
         names=list(recipe.live_channels),
         progress=progress,
+        starts=train.starts,
+        attacks=() if attack is None else (attack,),
+        announce=announce,
     )
     panel = replace(panel, facts=score_facts(trained, wanted, seed, **how))
     if own and unseen is not None and recipe.split == "blocks":
@@ -86,7 +91,6 @@ def score(
             real, synthetic, unseen, dataset.held_out, budget._replace(windows=wanted.windows), seed
         )
         panel, notes = replace(panel, facts={**panel.facts, **record}), (*notes, said)
-    panel = settle(panel, memorisation.audit(real, train.starts, synthetic, unseen))
     return Verdict(panel, notes, f"{recipe.source} by {trained.facts['model']}", real, synthetic)
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ import pandas as pd
 
 from pacodi_jax import checkpoint
 from pacodi_jax.checkpoint import Stored
+from pacodi_jax.core.checks import check_count
 from pacodi_jax.core.conditioning import Observed
 from pacodi_jax.data import Recipe
 from pacodi_jax.errors import PacodiError
@@ -22,8 +23,10 @@ from pacodi_jax.run import conditions, parts, room
 from pacodi_jax.run.conditions import Request, TextLaw
 from pacodi_jax.settings import Config, check_seed
 from pacodi_jax.settings import stored as stored_settings
+from pacodi_jax.text import statements
 from pacodi_jax.text.encoders import Encoder, check_vectors, require_identity
 from pacodi_jax.text.encoders.interface import as_numbers
+from pacodi_jax.text.encoders.statement_reader import StatementReader
 from pacodi_jax.text.encoders.vocabulary import Vocabulary, encode_request
 from pacodi_jax.types import Array, Key
 
@@ -36,17 +39,6 @@ SERIES_STREAM = 2
 def sample_key(seed: int | Array) -> Key:
     """The key of samples; window i of a request is drawn by (seed, i)."""
     return jax.random.fold_in(jax.random.key(seed), SAMPLE_STREAM)
-
-
-def check_count(count: Any, name: str = "count") -> int:
-    """Returns a number of windows, or of what else is counted by that name.
-
-    Raises:
-      PacodiError: for anything but a whole number from 1 up.
-    """
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-        raise PacodiError(f"{name}={count!r}; accepted: 1, 2, 3, …")
-    return int(count)
 
 
 class Draw(NamedTuple):
@@ -89,6 +81,11 @@ class Trained:
     def generator(self) -> Generator:
         """The model."""
         return parts.build_generator(self.config, self.shape, self.arrays)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: the fields, without the programs that were built of them."""
+        names = (field.name for field in fields(self))
+        return {name: self.__dict__[name] for name in names}
 
     @property
     def shape(self) -> Shape:
@@ -135,7 +132,8 @@ class Trained:
         """
         count = check_count(count)
         seed = check_seed(self.config.seed if seed is None else seed)
-        self._require_room(count)
+        room.require_windows(count, self.shape.length, len(self.recipe.channels))
+        how = self.way(text, how)
         request = self.request(seed, count, static=static, text=text, start=start)
         scaled = self.draw_scaled(
             sample_key(seed), count, request.vectors, progress=progress, **how
@@ -144,14 +142,11 @@ class Trained:
         values, stamps = self.recipe.deliver(scaled), request.stamps(self.recipe)
         return Draw(values, request.columns, facts, stamps)
 
-    def _require_room(self, count: int) -> None:
-        """Refuses more windows than memory holds: in blocks, joined, and in the user's units."""
-        numbers = count * self.shape.length * len(self.recipe.channels)
-        room.require(
-            numbers * (4 + 4 + 8),
-            f"{count:,} windows at once",
-            "Draw fewer at a time, each time with another seed.",
-        )
+    def way(self, text: str | None, how: Mapping[str, Any]) -> dict[str, Any]:
+        """How windows are drawn: a text is followed with the guidance that validation chose."""
+        chosen = None if text is None else self.facts.get("guidance")
+        wanted = getattr(self.config.sample.replace(**how), "guidance", 1.0)
+        return dict(how) | ({} if chosen is None or wanted is not None else {"guidance": chosen})
 
     def request(
         self,
@@ -174,13 +169,10 @@ class Trained:
         static: Mapping[str, Any] | None = None,
         text: str | None = None,
     ) -> Request:
-        """What is asked by static columns or a text, completed by train's law; without dates."""
-        conditions.refuse_both(static, text)
-        if text is not None:
-            return conditions.by_text(self.recipe, self.encode(text), text, count)
-        if self.recipe.attributes or static is not None:
-            return conditions.by_static(self.recipe, seed, count, static)
-        return conditions.by_law(self.recipe, self.texts, seed, count)
+        """What is asked by static columns and a text, completed by train's law; without dates."""
+        vector = None if text is None else self.encode(text)
+        request: dict[str, Any] = {"static": static, "text": text, "vector": vector}
+        return conditions.asked(self.recipe, self.texts, seed, count, **request)
 
     def draw_facts(
         self,
@@ -193,6 +185,7 @@ class Trained:
         **how: Any,
     ) -> dict[str, Any]:
         """What decides the windows of a request, as ``samples.json`` tells it."""
+        how = self.way(text, how)
         about = self.generator.facts(**how)
         return {
             "windows": count,
@@ -209,8 +202,13 @@ class Trained:
         }
 
     def _reading(self, text: str | None) -> dict[str, Any] | None:
-        """How the words of a text are read, if the model knows only those of training."""
-        if text is None or not self.recipe.words:
+        """How a text is read, if its encoder can tell."""
+        if text is None:
+            return None
+        if self.config.text.encoder == StatementReader.name:
+            told, ignored = StatementReader().explain(text)
+            return {"stated": statements.words(told), "corrected": {}, "ignored": ignored}
+        if not self.recipe.words:
             return None
         read = Vocabulary(self.recipe.words).read(text)
         return {"text": read.text, "corrected": read.corrected, "ignored": list(read.ignored)}
@@ -301,6 +299,8 @@ class Trained:
         }
         if self.texts is not None:
             arrays["texts"] = {"vectors": self.texts.vectors}
+            if self.texts.static is not None:
+                arrays["texts"]["static"] = self.texts.static
             header["texts"] = list(self.texts.texts)
         return checkpoint.save(path, Stored(arrays, header))
 
@@ -316,7 +316,7 @@ class Trained:
         try:
             texts = None
             if "texts" in header:
-                texts = TextLaw(tuple(header["texts"]), stored.arrays["texts"]["vectors"])
+                texts = TextLaw(tuple(header["texts"]), **stored.arrays["texts"])
             found = cls(
                 stored_settings(header["settings"]),
                 Recipe.from_json(json.dumps(header["recipe"])),

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from pacodi_jax.core.checks import check_count
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.run.trained import Trained, check_count
+from pacodi_jax.run.trained import Trained
 from pacodi_jax.series import filled, history, tables
 from pacodi_jax.series.complete import complete
 from pacodi_jax.series.history import History
@@ -43,7 +44,7 @@ class Answer(NamedTuple):
         return self.values[0] if len(self.values) == 1 else np.stack(self.values)
 
 
-def make(trained: Trained, steps: int, *, start: Any = None, **request: Any) -> Answer:
+def make(trained: Trained, steps: int, /, *, start: Any = None, **request: Any) -> Answer:
     """Whole series, made anew from a stamp or going on where a table ends.
 
     Args:
@@ -56,9 +57,8 @@ def make(trained: Trained, steps: int, *, start: Any = None, **request: Any) -> 
     """
     if start is not None and _is_table(start):
         count = request.pop("count", 1)
-        for name in ("static", "text"):
-            if request.pop(name, None) is not None:
-                raise PacodiError(f"{name}= is read from the table that start= gives; leave it.")
+        if request.pop("static", None) is not None:
+            raise PacodiError("static= is read from the table that start= gives; leave it.")
         return predict(trained, start, horizon=steps, draws=count, each=True, **request)
     found = simulate(trained, steps, start=start, **request)
     backend = trained.recipe.backend

@@ -1,9 +1,11 @@
 """Draws of what a table does not hold: the blank cells within it, and the steps after it."""
 
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
+from pacodi_jax.run.conditions import beside
 from pacodi_jax.run.trained import Trained
 from pacodi_jax.series.canvas import Canvas
 from pacodi_jax.series.fill import Condition, Progress, Task, check_overlap, fill
@@ -21,6 +23,7 @@ def complete(
     draws: int,
     noise: Any = None,
     seed: int | None = None,
+    text: str | None = None,
     overlap: int | None = None,
     progress: Progress = None,
     **how: Any,
@@ -34,6 +37,7 @@ def complete(
       draws: how many of each.
       noise: of the observations, in the user's units; see :func:`scaled_noise`.
       seed: draw d of series i depends on (seed, i, d) alone; the run's seed by default.
+      text: what the windows shall look like, for a model that reads texts.
       overlap: steps that a window shares with those around it; half a window by default.
       progress: called with (windows drawn, windows in all).
       **how: settings of the ``sample`` section that differ from the run's.
@@ -54,7 +58,8 @@ def complete(
         around = ((before, after), (0, 0))
         scaled, mask = (np.pad(x[kept], around) for x in (history.scaled, history.mask))
         canvas = Canvas(scaled, mask, deviations, draws)
-        condition = _condition(trained, history, number, first - before, len(mask), draws, seed)
+        span = (first - before, len(mask))
+        condition = _condition(trained, history, number, *span, draws, seed, text)
         tasks.append(Task(canvas, number, condition))
         end = before + kept.stop - kept.start
         wanted.append(slice(end, end + horizon) if horizon else slice(0, end))
@@ -78,18 +83,32 @@ def _margins(steps: int, horizon: int, trained: Trained) -> tuple[int, int, int]
 
 
 def _condition(
-    trained: Trained, history: History, series: int, first: int, count: int, draws: int, seed: int
+    trained: Trained,
+    history: History,
+    series: int,
+    first: int,
+    count: int,
+    draws: int,
+    seed: int,
+    text: str | None,
 ) -> Condition:
-    """What windows are asked to be: the static columns and the date of their first row."""
+    """What windows are asked to be: a text, the static columns and the date of their first row."""
     stamps = history.stamps(series, first, count)
     rows = history.series[series]
     labels = history.labels(trained.recipe, rows)
+    vector = None if text is None else trained.encode(text)
+    draw = partial(beside, trained.texts, seed, draws, vector=vector)
     if labels is None:
-        vectors = trained.asked(seed, draws).vectors
+        vectors = draw(None)[0]
         return dated(trained, stamps, lambda row: vectors)
+    different, which = np.unique(labels, axis=0, return_inverse=True)
 
-    def labelled(row: int) -> np.ndarray:
+    @cache
+    def labelled(number: int) -> np.ndarray | None:
+        return draw(np.repeat(different[number][None], draws, axis=0))[0]
+
+    def asked(row: int) -> np.ndarray | None:
         known = min(max(first + row, 0), len(labels) - 1)
-        return np.repeat(labels[known][None], draws, axis=0)
+        return labelled(int(which.ravel()[known]))
 
-    return dated(trained, stamps, labelled)
+    return dated(trained, stamps, asked)

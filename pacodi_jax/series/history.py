@@ -16,7 +16,7 @@ from pacodi_jax.data.table import Table
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.run.trained import Trained
 
-#: Scaled values beyond this are told of: they are so far from train that draws mean little there.
+#: A warning names scaled values beyond this: so far from train, draws mean little.
 FAR = 12.0
 
 

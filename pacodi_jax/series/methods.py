@@ -1,16 +1,22 @@
 """The estimator's methods for whole series, gaps and forecasts."""
 
 import abc
+import os
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
+from pacodi_jax.data import Dataset
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.report.judgement import Verdict
 from pacodi_jax.report.progress import progress_bar
 from pacodi_jax.run.trained import Trained
-from pacodi_jax.series import answers, tables
+from pacodi_jax.series import answers, show, tables
 from pacodi_jax.series.answers import Answer
 
 Output = Literal["frame", "numpy"]
+#: How the estimator is scored, for the page of one that was not.
+_EVALUATE = "verdict = model.score()\nmodel.show(path, verdict=verdict)"
 
 
 class SeriesMethods(abc.ABC):
@@ -20,6 +26,67 @@ class SeriesMethods(abc.ABC):
     @abc.abstractmethod
     def _model(self) -> Trained:
         """The trained model."""
+
+    @abc.abstractmethod
+    def _data(self, real: Any) -> Dataset:
+        """The training data: given, remembered, or found where the settings say."""
+
+    def show(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        real: Any = None,
+        verdict: Verdict | None = None,
+        span: int | None = None,
+        seed: int | None = None,
+        progress: bool = True,
+        **how: Any,
+    ) -> Path:
+        """Writes a page to look at the model: one HTML file, which needs no server or network.
+
+        It holds windows to leaf through, a whole series to zoom, forecasts, spectra, correlations
+        and scores.
+
+        Args:
+          path: of the HTML file.
+          real: the training data again, for a model that was loaded; without them nothing real is
+            shown.
+          verdict: what :meth:`score` found, to be shown too.
+          span: steps of the whole series; that of 40 windows by default.
+          seed: of all draws; the estimator's by default.
+          progress: show a progress bar.
+          **how: sampling choices, as for ``sample``.
+
+        Returns:
+          The path.
+
+        Raises:
+          PacodiError: for data that are not the model's, or a file that cannot be written.
+        """
+        place = Path(path).expanduser()
+        if place.is_dir():
+            raise PacodiError(f"{place} is a folder; name a file, such as {place / 'show.html'}.")
+        trained = self._model
+        return show.write(
+            trained,
+            place,
+            self._at_hand(real),
+            span=span,
+            seed=seed,
+            panel=None if verdict is None else verdict.panel,
+            evaluate=_EVALUATE,
+            progress=progress,
+            **how,
+        )
+
+    def _at_hand(self, real: Any) -> Dataset | None:
+        """The training data, or None if none were given and none can be found."""
+        try:
+            return self._data(real)
+        except PacodiError:
+            if real is not None:
+                raise
+            return None
 
     def simulate(
         self,
@@ -86,6 +153,7 @@ class SeriesMethods(abc.ABC):
         draws: int = 200,
         each: bool = False,
         noise: float | Mapping[str, float] | None = None,
+        text: str | None = None,
         seed: int | None = None,
         overlap: int | None = None,
         output: Output = "frame",
@@ -102,6 +170,7 @@ class SeriesMethods(abc.ABC):
           draws: continuations per series.
           each: return the draws themselves, numbered in a column ``draw``.
           noise: standard deviation of the observations, one number or one per channel.
+          text: what the steps shall look like, for a model that reads texts.
           seed: the estimator's by default.
           overlap: steps that windows share; half a window by default.
           output: ``"frame"``, or ``"numpy"`` for the draws ``(draws, horizon, channels)``, of
@@ -119,7 +188,7 @@ class SeriesMethods(abc.ABC):
             "quantiles": quantiles,
             "each": each,
         }
-        request |= {"noise": noise, "seed": seed, "overlap": overlap}
+        request |= {"noise": noise, "text": text, "seed": seed, "overlap": overlap}
         found = _shown(
             "forecasting",
             progress,

@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from pacodi_jax.core.checks import check_count
 from pacodi_jax.data.clock import Clock
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.run import room
-from pacodi_jax.run.trained import Trained, check_count
+from pacodi_jax.run.trained import Trained
 from pacodi_jax.series.canvas import Canvas
 from pacodi_jax.series.fill import RAN_AWAY, Condition, Progress, Task, check_overlap, fill
 from pacodi_jax.settings import check_seed
@@ -41,6 +42,7 @@ def require_room(trained: Trained, steps: int, what: str) -> None:
 def simulate(
     trained: Trained,
     steps: int,
+    /,
     *,
     start: Any = None,
     count: int = 1,

@@ -7,7 +7,7 @@ import numpy as np
 
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.text import properties
-from pacodi_jax.text.properties import Extremes, Trend, Yardsticks
+from pacodi_jax.text.properties import Direction, Extremes, Trend, Yardsticks
 from pacodi_jax.text.segments import Segment, segments
 
 
@@ -26,6 +26,9 @@ class Facts(NamedTuple):
       highest: place of the largest value in [0, 1].
       lowest: place of the smallest value in [0, 1].
       cycles: cycles of the dominant period, 0 where none dominates.
+      parts: directions of both halves, then of the three thirds.
+      compared: signs of second half less first half in level, the same in roughness, and of the
+        last value less the first; 0 where both are alike.
     """
 
     level: int
@@ -39,6 +42,8 @@ class Facts(NamedTuple):
     highest: float
     lowest: float
     cycles: int
+    parts: tuple[Direction, ...]
+    compared: tuple[int, int, int]
 
 
 def measure(window: np.ndarray, yardsticks: Yardsticks) -> Facts:
@@ -65,4 +70,10 @@ def measure(window: np.ndarray, yardsticks: Yardsticks) -> Facts:
         highest=float(window.argmax()) / last,
         lowest=float(window.argmin()) / last,
         cycles=properties.cycles(window, yardsticks),
+        parts=tuple(
+            properties.trend(part, yardsticks).direction
+            for count in (2, 3)
+            for part in properties.split(window, count)
+        ),
+        compared=properties.compare(window, yardsticks),
     )

@@ -8,6 +8,8 @@ within a fact separate clauses that can be read on their own.
 
 from typing import Literal, NamedTuple
 
+from pacodi_jax.text.lexicon import Kind
+
 Split = Literal["train", "held_out"]
 
 
@@ -51,6 +53,7 @@ _NOUNS = (
     "We expect {x}",
 )
 _ASKED_NOUNS = (
+    "{X}",
     "I want {x}",
     "I would like data with {x}",
     "Draw {x}",
@@ -75,6 +78,7 @@ _VERBS = (
     "We expect that it {x}",
 )
 _ASKED_VERBS = (
+    "{X}",
     "I want a signal that {x}",
     "Draw a line that {x}",
     "Make a curve that {x}",
@@ -96,17 +100,37 @@ _ADJECTIVES = (
     "We expect it to be {x}",
 )
 _ASKED_ADJECTIVES = (
+    "{X}",
     "I want the values to be {x}",
     "Draw a {x} curve",
     "Make a {x} plot",
     "Give me a {x} series",
     "Please generate a {x} line",
 )
+_PREDICATES = (
+    "It is {x}",
+    "It is {x} overall",
+    "The curve is {x}",
+    "The series is {x}",
+    "The values are {x}",
+    "A series that is {x}",
+    "A line which is {x}",
+)
+_ASKED_PREDICATES = (
+    "{X}",
+    "Make it {x}",
+    "I want it {x}",
+    "It should be {x}",
+    "Draw a curve that is {x}",
+    "Please keep the values {x}",
+)
+_ADDITIONS = ("A series {x}", "A curve {x}", "The line runs {x}", "It moves {x}")
+_ASKED_ADDITIONS = ("{X}", "I want a line {x}", "Draw a curve {x}", "Give me a series {x}")
 
 
 def _fill(frames: tuple[str, ...], phrase: str) -> tuple[str, ...]:
     """The frames with a phrase in place of ``{x}``."""
-    return tuple(frame.replace("{x}", phrase) for frame in frames)
+    return tuple(frame.replace("{x}", phrase) for frame in frames if "{x}" in frame)
 
 
 def _extremes(kind: str) -> Frames:
@@ -190,6 +214,17 @@ FRAMES = {
         ("Overall the line is {x}", "It looks like a {x} curve"),
         _ASKED_ADJECTIVES,
     ),
+    "noun": Frames(_NOUNS, ("The data show {x}", "The series has {x} here"), _ASKED_NOUNS),
+    "verb": Frames(_VERBS, ("This series {x}", "Here the series {x}"), _ASKED_VERBS),
+    "adjective": Frames(
+        _ADJECTIVES, ("Overall the line is {x}", "It looks like a {x} curve"), _ASKED_ADJECTIVES
+    ),
+    "predicate": Frames(
+        _PREDICATES, ("Overall the line is {x}", "This window is {x} overall"), _ASKED_PREDICATES
+    ),
+    "addition": Frames(
+        _ADDITIONS, ("The line is drawn {x}", "It looks like a curve {x}"), _ASKED_ADDITIONS
+    ),
     "peaks": _extremes("peaks"),
     "dips": _extremes("dips"),
     "highest": Frames(
@@ -203,5 +238,42 @@ FRAMES = {
     "cycles": Frames(
         ("It completes {x}", "There is a pattern with {x}", "A wave with {x}"),
         ("The wave completes {x}", "It shows a pattern with {x}"),
+    ),
+}
+
+#: Two phrases in one sentence, by split; ``asked`` are requests, for short train captions.
+PAIRS: dict[str, tuple[tuple[Kind, Kind, str], ...]] = {
+    "train": (
+        ("noun", "noun", "A series with {a} and {b}"),
+        ("noun", "noun", "{A} and {b}"),
+        ("noun", "noun", "{A}, with {b}"),
+        ("verb", "verb", "It {a} and {b}"),
+        ("verb", "verb", "A series that {a} but {b}"),
+        ("adjective", "verb", "A {a} series that {b}"),
+        ("adjective", "noun", "A {a} line with {b}"),
+        ("adjective", "noun", "{A} and with {b}"),
+        ("adjective", "adjective", "A {a}, {b} series"),
+        ("verb", "predicate", "It {a} and is {b}"),
+        ("verb", "predicate", "A curve that {a}, but is {b}"),
+        ("noun", "predicate", "{A}, but {b}"),
+        ("noun", "predicate", "A curve that is {b}, and has {a}"),
+        ("noun", "addition", "{A} {b}"),
+        ("verb", "addition", "It {a} {b}"),
+        ("verb", "noun", "It {a}, and there is {b}"),
+        ("verb", "noun", "It {a}, with {b}"),
+        ("predicate", "predicate", "It is {a} and {b}"),
+    ),
+    "asked": (
+        ("noun", "noun", "I want {a}, and also {b}"),
+        ("verb", "verb", "Draw a line which {a} and {b}"),
+        ("adjective", "verb", "Give me a {a} curve which {b}"),
+        ("predicate", "predicate", "Make it {a} but {b}"),
+    ),
+    "held_out": (
+        ("noun", "noun", "The data show {a} together with {b}"),
+        ("verb", "verb", "This series {a} and also {b}"),
+        ("adjective", "verb", "The {a} line here {b}"),
+        ("verb", "noun", "This series {a} together with {b}"),
+        ("verb", "predicate", "The line {a} and looks {b}"),
     ),
 }

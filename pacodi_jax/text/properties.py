@@ -5,6 +5,7 @@ both share one definition. A series is an array ``(L,)``; :class:`Yardsticks` ar
 train windows of its channel.
 """
 
+import itertools
 from bisect import bisect_right
 from functools import lru_cache
 from typing import Literal, NamedTuple
@@ -23,6 +24,7 @@ _DRIFT, _TREND, _STRONG_TREND = 0.5, 1.0, 2.5
 _PROMINENCE, _SURE_PROMINENCE = 0.3, (0.2, 0.4)
 _FLAT_RANGE = 0.25
 _PERIODIC_SHARE = 0.6
+_ROUGHER, _COMPARABLE = 1.5, 12
 
 
 class Yardsticks(NamedTuple):
@@ -125,6 +127,32 @@ def trend(series: np.ndarray, yardsticks: Yardsticks) -> Trend:
     strength = bisect_right((_DRIFT, _TREND, _STRONG_TREND), abs(change))
     direction: Direction = "flat" if strength < 2 else "up" if change > 0 else "down"
     return Trend(direction, strength, change)
+
+
+def split(series: np.ndarray, count: int) -> list[np.ndarray]:
+    """Cuts a series into ``count`` parts, as long as each other, that share their border steps."""
+    last = series.shape[0] - 1
+    edges = [round(last * number / count) for number in range(count + 1)]
+    return [series[a : b + 1] for a, b in itertools.pairwise(edges)]
+
+
+def compare(series: np.ndarray, yardsticks: Yardsticks) -> tuple[int, int, int]:
+    """Compares the halves' levels and roughness, and the last value with the first, by signs.
+
+    Levels differ from half a unit of the channel on, roughness by half as much again.
+    """
+    first, second = split(np.asarray(series, dtype=np.float64), 2)
+    level = (second.mean() - first.mean()) / yardsticks.unit
+    end = (second[-1] - first[0]) / yardsticks.unit
+    rough = (0.0, 0.0)
+    if len(series) >= _COMPARABLE:
+        rough = (float(roughness(first)), float(roughness(second)))
+    rougher = int(rough[1] > _ROUGHER * rough[0]) - int(rough[0] > _ROUGHER * rough[1])
+    return _sign(level), rougher, _sign(end)
+
+
+def _sign(difference: float) -> int:
+    return int(difference > _DRIFT) - int(difference < -_DRIFT)
 
 
 def smooth(series: np.ndarray) -> np.ndarray:

@@ -20,13 +20,15 @@ class Sums(NamedTuple):
     steps: dict[str, Array]
 
 
-def gather(data: Resident, chosen: Array) -> Batch:
-    """Returns this device's share of the global batch of windows ``chosen`` ``(B,)``."""
-    slots = jnp.arange(chosen.shape[0], dtype=jnp.int32)
+def gather(data: Resident, chosen: Array, step: Array | int) -> Batch:
+    """Returns this device's share of the global batch of windows ``chosen`` ``(B,)`` of a step."""
+    slots = parallel.device_slice(jnp.arange(chosen.shape[0], dtype=jnp.int32))
     mine = parallel.device_slice(chosen)
     windows, condition = data.take(mine)
     oversampled = None if data.oversampled is None else data.oversampled[mine]
-    return Batch(windows, parallel.device_slice(slots), condition, oversampled)
+    if condition is not None and data.dropout is not None:
+        condition = data.dropout.apply(condition, step, slots, oversampled)
+    return Batch(windows, slots, condition, oversampled)
 
 
 def _zeros(metrics: Any) -> Sums:
@@ -57,7 +59,7 @@ def chunk(
 
     @jax.jit  # traced once, for its shapes and for the loop
     def one(state: Any, data: Resident) -> tuple[Any, dict[str, Array]]:
-        state, metrics = generator.update(state, gather(data, indices(state.step)))
+        state, metrics = generator.update(state, gather(data, indices(state.step), state.step))
         return state, parallel.average(metrics)
 
     def run(state: Any, data: Resident, count: Array) -> tuple[Any, Sums]:

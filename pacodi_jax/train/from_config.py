@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from pacodi_jax.run import folder, parts
 from pacodi_jax.run.conditions import TextLaw
 from pacodi_jax.run.trained import Trained
 from pacodi_jax.settings import Config
-from pacodi_jax.train import environment, estimate, optimiser, refusals
+from pacodi_jax.train import environment, estimate, guidance, optimiser, refusals
 from pacodi_jax.train.display import Display, Silent
 from pacodi_jax.train.fit import fit, refuse_uneven_batch
 from pacodi_jax.train.host_loop import Run
@@ -89,7 +90,7 @@ def train(
     size = len(dataset.train)
     outcome = fit(
         generator,
-        batches.resident(dataset.train),
+        batches.resident(dataset.train, dropout=config.text.dropout, seed=config.seed),
         lambda step: batches.indices(config.seed, step, config.train.batch, size),
         config.train,
         seed=config.seed,
@@ -150,10 +151,14 @@ def _finished(
     A finished run keeps the model that it has, whatever samples are asked for now.
     """
     draws = model.config.train.calibration
+    kept = None if workdir is None else _kept(workdir, model, draws)
+    if kept is not None:
+        return kept
+    scale = guidance.choose(model, dataset)
+    if scale is not None:
+        display.say(f"texts are followed with guidance {scale:g}, chosen on validation")
+        model = replace(model, facts=model.facts | {"guidance": scale})
     if workdir is not None:
-        kept = _kept(workdir, model, draws)
-        if kept is not None:
-            return kept
         folder.write(workdir, model)
     if not draws:
         return model
@@ -176,7 +181,8 @@ def _kept(workdir: Path, model: Trained, draws: int) -> Trained | None:
         found = folder.load(workdir)
     except PacodiError:
         return None
-    same = found.facts == model.facts | {"calibration": draws}
+    own = {name: found.facts[name] for name in ("guidance",) if name in found.facts}
+    same = found.facts == model.facts | {"calibration": draws} | own
     return found if same and (workdir / folder.MODEL).is_file() else None
 
 

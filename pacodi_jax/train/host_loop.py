@@ -93,6 +93,7 @@ class Session:
         self.skipped = 0
         self.losses: list[float] = []  # the first that was told, and the last
         self.stopped = False
+        self.processor = time.process_time()  # of this process when a line was last told
 
     def run(
         self,
@@ -131,6 +132,7 @@ class Session:
     def _steps(self, program: Callable, live: Any, resident: Any, step: int) -> tuple[int, Any]:
         """Dispatches chunk after chunk; returns the last step and the state there."""
         state, ended = None, time.perf_counter()
+        self.processor = time.process_time()
         while step < self.settings.steps and not self.stopped:
             count = self._length(step)
             begun = time.perf_counter()
@@ -213,12 +215,14 @@ class Session:
         metrics = tally.means()
         self.losses = [*self.losses[:1], metrics["loss"]]
         speed = tally.steps * self.settings.batch / tally.seconds
+        before, self.processor = self.processor, time.process_time()
         line = (
             {"loss": metrics["loss"]}
             | metrics
             | {
                 "windows_per_second": speed,
                 "idle": tally.idle / tally.seconds,
+                "processor_seconds": self.processor - before,
                 "skipped": self.skipped,
             }
         )

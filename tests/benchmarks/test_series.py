@@ -12,9 +12,20 @@ def bench(benchmark):
 
 def test_seams_are_one_for_a_random_walk_and_more_where_windows_jump(bench):
     walk = np.cumsum(np.random.default_rng(0).normal(size=(400, 96, 2)), axis=1)
-    assert bench.seams(walk, 8, 16) == pytest.approx(1, abs=0.03)
+    for found in bench.seams(walk, 8, 16).values():
+        assert found == pytest.approx(1, abs=0.03)
     walk[:, 16::8] += 3
-    assert bench.seams(walk, 8, 16) > 1.5
+    assert min(bench.seams(walk, 8, 16).values()) > 1.5
+
+
+def test_seams_of_another_shape_and_the_same_energy_differ_in_the_mean_alone(bench):
+    """Steps of a heavy-tailed walk of unit variance, but normal ones where windows meet."""
+    rng = np.random.default_rng(0)
+    steps = rng.laplace(scale=0.5**0.5, size=(4000, 96, 1))
+    steps[:, 16::8] = rng.normal(size=steps[:, 16::8].shape)
+    found = bench.seams(np.cumsum(steps, axis=1), 8, 16)
+    assert found["mean"] == pytest.approx((4 / np.pi) ** 0.5, abs=0.02)  # √(2/π) over √½
+    assert found["rms"] == pytest.approx(1, abs=0.02)
 
 
 def test_autocorrelation_is_that_of_an_ar1_process(bench):

@@ -14,20 +14,62 @@ def tables(benchmark):
     return benchmark("tables")
 
 
+class Paced(dict):
+    """Every step of every model takes ten milliseconds."""
+
+    def __contains__(self, name):
+        return True
+
+    def __missing__(self, name):
+        return 10.0
+
+
+@pytest.fixture
+def paced(tables, monkeypatch):
+    """The number of steps of timed cells is known."""
+    monkeypatch.setattr(tables, "known_pace", Paced)
+
+
 def settings(cell):
     """The cell's config, with its overrides applied as the command applies them."""
     spec, texts, _ = overrides.split(cell.command)
     return overrides.make(spec, texts)
 
 
-def test_every_cell_has_a_name_of_its_own_and_valid_settings(tables):
+def test_every_cell_has_a_name_of_its_own_and_valid_settings(tables, paced):
     cells = tables.grid(seeds=2)
     assert len({cell.name for cell in cells}) == len(cells)
     for cell in cells:
         config = settings(cell)
         assert config.data.length == cell.length
         assert config.seed == cell.seed
-        assert (config.family.diffusion.statistics == "oracle") == (cell.protocol == "paper")
+        diffusion = getattr(config.family, "diffusion", None)
+        assert (getattr(diffusion, "statistics", "") == "oracle") == (cell.protocol == "paper")
+        assert config.train.steps == cell.steps
+        named = [part for part in cell.arguments.split(",") if part.startswith("model=")]
+        assert [f"model={config.model.name}"] == (named or ["model=pacodi"])
+
+
+def test_timed_cells_have_the_steps_of_their_minutes_and_stop_at_the_authors(tables, paced):
+    steps = {cell.name: cell.steps for cell in tables.grid() if cell.budget in tables.MINUTES}
+    assert steps["etth1-24-timegan-own-honest-equal"] == 10 * 6000
+    assert steps["etth1-24-timegan-own-honest-hour"] == 150_000
+    assert steps["etth1-24-timevae-own-honest-hour"] == 60 * 6000
+    assert steps["stocks-24-diffusion_ts-own-honest-hour"] == 10_000
+    systems = {"pacodi", "ddpm", "freqdiff", "diffusion_ts", "timevae", "timegan", "decoupled"}
+    for data in tables.SETS:
+        found = [name for name in steps if name.startswith(f"{data}-24-") and "equal" in name]
+        assert {name.split("-")[2] for name in found if "honest" in name} == systems
+
+
+def test_a_cell_without_a_pace_is_open(tables, tmp_path, monkeypatch):
+    cell = next(c for c in tables.grid() if c.budget == "equal")
+    monkeypatch.setattr(tables, "RESULTS", tmp_path)
+    cell.result.write_text("{}")
+    assert not cell.is_paced
+    assert not cell.done
+    (tmp_path / "pace.json").write_text(json.dumps({cell.paced: 2.0}))
+    assert (cell.is_paced, cell.steps) == (True, 300_000)
 
 
 def test_the_grid_holds_what_the_paper_compares(tables):
@@ -94,9 +136,13 @@ def made_record(tables, cell, value):
         "windows_per_second": 1000.0,
         **cell.recorded,
         "training_minutes": 1.0,
+        "processor_minutes": 10.0,
+        "authors_steps": cell.authors_steps,
+        "evaluations": 500,
+        "drawn_per_second": 3.14,
         "peak_megabytes": 900,
         "validation": 0.8,
-        "model": {"steps": cell.steps},
+        "model": {"steps": cell.steps, "parameters": 353_531},
         "protocol": cell.protocol,
         "settings": METHOD,
         "memorisation": {"synthetic": 0.1, "train_apart": 0.1, "held_out": 0.2, "ratio": 1.0},
@@ -114,12 +160,21 @@ def test_minutes_of_training_count_all_parts_of_a_run_once(tables):
     assert tables.training_minutes(lines, 32) == pytest.approx((100 + 200) / 60)
 
 
-def test_the_pages_say_where_the_aim_is_missed(tables, tmp_path):
+def test_processor_minutes_are_summed_over_lines_and_unknown_for_old_runs(tables):
+    lines = [{"step": s, "loss": 1.0, "processor_seconds": 30.0} for s in (10, 20, 20)]
+    assert tables.table_runs.processor_minutes(lines) == 1.0
+    assert tables.table_runs.processor_minutes([{"step": 1, "loss": 1.0}]) is None
+
+
+def test_the_pages_say_where_the_aim_is_missed(tables, paced, tmp_path):
     page = importlib.import_module("results_page")
     (tmp_path / "paper.json").write_text((tables.RESULTS / "paper.json").read_text())
     parts = {"floor": {"0": 0.01, "1": 0.03}, "7": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]}
     scores = {"context_fid_v1": parts, "correlational_v1": parts}
     (tmp_path / "history.json").write_text(json.dumps({"air": {"scores": scores}}))
+    (tmp_path / "speed").mkdir()
+    speeds = {"24": {"training": {"ours": [20.0, 30.0], "theirs": [10.0, 10.0]}}}
+    (tmp_path / "speed" / "diffusion_ts.json").write_text(json.dumps(speeds))
     for cell in tables.grid():
         value = 0.5 if cell.data == "air" else 0.001
         record = made_record(tables, cell, value)
@@ -133,11 +188,26 @@ def test_the_pages_say_where_the_aim_is_missed(tables, tmp_path):
     assert all("Not run yet" not in text for name, text in found.items() if name != "few_steps")
     assert "| Air, Context-FID | 0.020 | 0.350 (0.150 to 0.550) |" in found["perfect_generator"]
     assert "|  | floor | blocks of 7 L |" in found["perfect_generator"]
+    assert "| 24, training | 25.0 | 10.0 | 2.50 (2.00 to 3.00) |" in found["baselines"]
+    system = "| 1.00 | 353,531 | 60,000 of 150,000 | 10.0 | 500 | 3.1 |"
+    assert found["baselines"].count(system) == 4  # TimeGAN on four sets
+    assert found["baselines"].count("*floor: real windows*") == 4
     rows = "".join(found.values()).split("\n| PaCoDi SDE, 40,000 steps |")[1:]
     assert len(rows) == 2 * len(page.PAPER_SCORES) + len(page.FURTHER_SCORES)
     assert "paper: PaCoDi SDE | 0.015 | 0.022 | 0.007 | 0.026" in found["paper"]
     assert f"PaCoDi DDPM, {tables.STEPS['short']:,} steps, **paper protocol**" in found["paper"]
     assert "| PaCoDi, here | 0.001 ± " in found["results"]
+
+
+def test_a_system_that_was_not_run_is_told_as_open(tables, paced):
+    page = importlib.import_module("results_baselines")
+    cell = next(c for c in tables.grid() if c.name == "air-24-timevae-own-honest-equal")
+    told = page.equal_minutes([made_result(tables, cell, 0.4)])
+    assert "**Air**" in told
+    assert "ETTh1" not in told
+    assert "| TimeVAE | 0.400 ± 0.001 |" in told
+    assert told.count("| open |") >= 7
+    assert "| TimeVAE | open | open | open | 0.805 | 0.786 |" in page.published([])
 
 
 def test_tables_of_the_pages_are_those_of_the_kept_results(tables):
@@ -167,6 +237,7 @@ def test_the_page_says_who_is_lower_and_whether_clearly(tables):
     assert page.verdict(far, near, "rival") == "clearly **rival**"
     assert page.verdict(between, near, "rival") == "**rival**"
     cells = [c for c in tables.grid() if c.length == 24 and c.model in ("pacodi", "temporal")]
+    cells = [c for c in cells if c.budget in ("short", "final")]
     results = [made_result(tables, c, 0.1 if c.model == "temporal" else 0.5) for c in cells]
     told = page.against(results, "temporal", page.FIRST)
     assert told.count("clearly **temporal DiT**") == 8

@@ -30,9 +30,14 @@ def test_two_files_give_scores_and_a_self_contained_report(small, tmp_path, caps
     assert sorted(p.name for p in out.iterdir()) == ["report.html", "scores.csv", "scores.json"]
     scores = json.loads((out / "scores.json").read_text())
     assert scores["data"]["channels"] == ["c 0", "c 1", "c 2", "c 3"]
-    assert scores["verdict"][0] in capsys.readouterr().out
+    shown = capsys.readouterr()
+    assert scores["verdict"][0] in shown.out
+    assert "numbers to measure: about" in shown.err
+    assert "first look, before anything is trained: " in shown.err
+    assert [attack["kind"] for attack in scores["privacy"]["attacks"]] == ["distance"]
+    assert len(scores["privacy"]["most"]) == 10
     rows = pd.read_csv(out / "scores.csv")
-    assert len(rows) == len(scores["scores"]) == 25
+    assert len(rows) == len(scores["scores"]) == 29
     assert set(rows["split"]) == {"train", "held_out"}
     page = (out / "report.html").read_text()
     assert not re.search(
@@ -41,9 +46,11 @@ def test_two_files_give_scores_and_a_self_contained_report(small, tmp_path, caps
     assert "url(http" not in page
     assert "<script" not in page
     assert page.count('role="img" aria-label="') == page.count("<svg") > 20
-    assert page.count("<table>") == page.count("<caption>") == 2
-    assert page.count("<tbody>") == page.count('scope="rowgroup"') == 4
+    assert page.count("<table>") == page.count("<caption>") == 3
+    assert page.count("<tbody>") == page.count('scope="rowgroup"') + 1 == 5
     assert "Protocol: <strong>judge</strong>" in page
+    assert page.count("<figcaption>Synthetic window ") == 10
+    assert "Membership, by distance" in page
     assert '<th scope="row">' in page
     assert 'tabindex="0"' in page
     identifiers = re.findall(r' id="([^"]+)"', page)

@@ -24,6 +24,7 @@ FULL = OSError(errno.ENOSPC, "No space left on device", "/runs/x")
         (FULL, r"/runs/x: No space left on device\.$"),
         (OSError(errno.EXDEV, "Invalid link", "a", None, "b"), r"a to b: Invalid link\.$"),
         (OSError("odd"), "odd."),
+        (OSError(errno.ENOENT, "Not\nthere", "\x1b[2J"), r"\\x1b\[2J: Not\\nthere\.$"),
         (MemoryError(), r"out of memory\. Lower train\.batch"),
         (OSError(errno.ENOMEM, "Cannot allocate memory"), r"out of memory \(.*\)\. Lower train"),
         (

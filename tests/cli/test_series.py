@@ -88,7 +88,7 @@ def _is_picture(path):
 
 def test_a_series_is_simulated_and_drawn_above_the_real_one(run, capsys, drawn):
     given = ["simulate", str(run), "--steps=20", "--start=2027-01-01", "-n", "2", "--seed=3"]
-    assert pacodi.main(given) == 0
+    assert pacodi.main([*given, "--set", "sample.steps=3"]) == 0  # not the steps of the series
     made = pd.read_csv(run / "simulate/simulate.csv")
     assert list(made) == ["day", "shop", "sales"]
     assert made["day"].tolist() == 2 * pd.date_range("2027-01-01", periods=20).astype(str).tolist()

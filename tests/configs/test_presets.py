@@ -171,7 +171,8 @@ def test_the_paper_preset_is_the_papers_model():
         assert config.model.interaction == "paper"
         assert config.sample.steps == 500
         assert config.diffusion.statistics == "oracle"
-        assert Config.make(config.to_dict()).train.warmup_updates == 500
+        train = Config.make(config.to_dict()).train
+        assert (train.updates, train.warmup_updates) == (18_000, 500)  # the release's, of 2 x 128
     assert (sde.diffusion.schedule, sde.sample.solver) == ("vp", "euler_maruyama")
     assert (ddpm.diffusion.schedule, ddpm.sample.solver) == ("cosine", "ancestral")
 

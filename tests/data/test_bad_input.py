@@ -111,6 +111,7 @@ CASES = {
     "stamps as a channel": ("t.csv", _stamps("2020-01-01"), [], "'t' holds '2020-01-01'"),
     "UTF-16": ("t.csv", GOOD.encode("utf-16"), [], "UTF-16"),
     "Latin-1 name": ("t.csv", "a,ß\n1,2\n".encode("latin-1"), [], "not UTF-8"),
+    "Latin-1 label": ("t.csv", "a,g\n1,f\n2,ß\n".encode("latin-1"), [], "'g' is not UTF-8"),
     "NUL in text": ("t.csv", (GOOD + "1\0,2\n").encode(), [], "line 82 holds a NUL"),
     "an open quote": ("t.csv", ('a,b\n"1,2\n' + ROWS).encode(), [], "t.csv"),
     "pickled objects": ("t.npy", _npy(np.array([{}, 1]), allow_pickle=True), [], "pickled objects"),

@@ -146,7 +146,7 @@ def test_phases_stand_behind_the_vectors_of_texts_and_requests_are_built_alike()
     np.testing.assert_array_equal(condition[:, :-2], found.vectors)
     np.testing.assert_array_equal(condition[:, -2:], plain.train.condition())
     recipe, vector = plain.recipe, found.vectors[0]
-    asked = conditions.by_text(recipe, vector, "it rises", 3)
+    asked = conditions.asked(recipe, None, 0, 3, text="it rises", vector=vector)
     dated = conditions.at_dates(
         recipe, asked, 0, 3, pd.DatetimeIndex(stamps)[plain.train.starts[0]]
     )

@@ -57,7 +57,28 @@ def test_stamps_that_nanoseconds_cannot_count_are_refused(year):
             load(pa.table({"t": column, "x": WALK}), time="t")
 
 
-def test_formulas_in_names_and_labels_are_known():
+def test_a_stamp_that_no_calendar_shows_is_refused_by_name():
+    """Found by fuzzing: pandas cannot show a stamp in a zone beyond the year 9999."""
+    stamps = np.arange(ROWS).astype("datetime64[h]").astype("datetime64[us]")
+    stamps[7] = np.datetime64("44689-02-03T04", "us")
+    for zone in (None, "Europe/Paris"):
+        table = pa.table({"t": pa.array(stamps, pa.timestamp("us", zone)), "x": WALK})
+        with pytest.raises(PacodiError, match=r"the stamp 44689-02-03 04:00:00\.0+ is outside"):
+            load(table, time="t")
+
+
+def test_formulas_in_names_and_labels_are_told_and_quoted_on_request(tmp_path, caplog):
     frame = pd.DataFrame({"=1+1": WALK, "@x": WALK, "a-b": WALK, "grade": "-high"})
     recipe = load(frame, static="grade").recipe
-    assert recipe.formulas == ["=1+1", "@x", "-high"]
+    windows, labels = np.zeros((1, 8, 3)), pd.DataFrame({"grade": ["-high"]}, dtype="category")
+    plain = recipe.write(windows, tmp_path / "plain.csv", static=labels)
+    assert "takes these for formulas" in caplog.text
+    assert caplog.text.strip().endswith("(--quote-formulas): '=1+1', '@x', '-high'")
+    caplog.clear()
+    quoted = recipe.write(windows, tmp_path / "quoted.csv", static=labels, quote=True)
+    assert not caplog.text
+    assert plain.read_text().splitlines()[:2] == ["window,=1+1,@x,a-b,grade", "0,0.0,0.0,0.0,-high"]
+    first = ["window,'=1+1,'@x,a-b,grade", "0,0.0,0.0,0.0,'-high"]
+    assert quoted.read_text().splitlines()[:2] == first
+    recipe.write(windows, tmp_path / "plain.parquet", static=labels)
+    assert not caplog.text

@@ -15,6 +15,7 @@ from pacodi_jax.data import batches, captioned
 from pacodi_jax.data.captioned import with_texts
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.parallel.mapping import AXIS
+from pacodi_jax.run import conditions
 from pacodi_jax.text import facts, properties
 from pacodi_jax.text.encoders import Encoder
 from pacodi_jax.text.encoders.hashed import Hashed
@@ -96,10 +97,13 @@ def test_a_column_that_holds_still_for_one_window_is_enough(tmp_path):
 def test_the_text_asked_for_stands_in_its_column_of_the_written_table(tmp_path):
     told = ["it rises"] * 100 + ["it falls"] * 100
     recipe = _load(tmp_path, told, text="caption").recipe
-    table = recipe.to_table(np.zeros((2, LENGTH, 1)), static=recipe.caption_rows("it rises", 2))
+    vector = Hashed(width=64).encode(["it rises"])[0]
+    asked = conditions.asked(recipe, None, 0, 2, text="it rises", vector=vector)
+    table = recipe.to_table(np.zeros((2, LENGTH, 1)), static=asked.columns)
     assert list(table.columns) == ["window", "value", "caption"]
     assert set(table["caption"]) == {"it rises"}
-    assert _load(tmp_path, told, channels=("value",)).recipe.caption_rows("it rises", 2) is None
+    bare = _load(tmp_path, told, channels=("value",)).recipe
+    assert conditions.asked(bare, None, 0, 2, text="it rises", vector=vector).columns is None
 
 
 def _with_a_rare_fact(tmp_path):
@@ -177,7 +181,7 @@ def test_a_host_knows_which_of_its_windows_are_oversampled(tmp_path):
 def test_each_device_gathers_which_of_its_examples_are_oversampled(tmp_path):
     held = batches.resident(_with_a_rare_fact(tmp_path)[1].train)
     chosen = jnp.asarray([0, held.size - 1, held.size - 2, 1])
-    share = jax.vmap(lambda _: gather(held, chosen), axis_name=AXIS)(jnp.arange(2))
+    share = jax.vmap(lambda _: gather(held, chosen, 0), axis_name=AXIS)(jnp.arange(2))
     np.testing.assert_array_equal(share.oversampled, [[False, True], [True, False]])
 
 

@@ -2,8 +2,13 @@ import numpy as np
 import pytest
 
 from pacodi_jax import metrics
-from pacodi_jax.metrics.correlation import autocorrelation, cross_correlation
-from pacodi_jax.metrics.memorisation import audit
+from pacodi_jax.metrics import neighbours
+from pacodi_jax.metrics.audit import audit
+from pacodi_jax.metrics.correlation import (
+    autocorrelation,
+    cross_correlation,
+    own_mean_autocorrelation,
+)
 from pacodi_jax.metrics.spectra import phase_coherence
 from tests.metrics.windows import waves
 
@@ -129,7 +134,7 @@ def test_the_audit_separates_copies_from_new_windows_where_windows_overlap():
     starts = np.arange(400)
     train = series[starts[:, None] + np.arange(16)]
     held_out = series[np.arange(450, 684)[:, None] + np.arange(16)]
-    copied = audit(train, starts, train[::2] + 1e-6, held_out)
+    copied, _ = audit(train, train[::2] + 1e-6, held_out, starts)
     assert copied.ratio < 1e-3
     span = (train.max((0, 1)) - train.min((0, 1))) ** 2
     apart = [
@@ -138,3 +143,61 @@ def test_the_audit_separates_copies_from_new_windows_where_windows_overlap():
     ]
     assert copied.train_apart == pytest.approx(np.median(apart), rel=1e-5)
     assert copied.held_out > copied.train_apart
+
+
+def test_autocorrelation_around_a_windows_own_mean():
+    """White noise has −1/(L − 1) at every lag, and levels change nothing; pooled, they are all."""
+    rng = np.random.default_rng(0)
+    noise = rng.standard_normal((20_000, 8, 1))
+    levels = 3 * rng.standard_normal((20_000, 1, 1))
+    np.testing.assert_allclose(own_mean_autocorrelation(noise)[1:], -1 / 7, atol=0.01)
+    np.testing.assert_allclose(
+        own_mean_autocorrelation(noise + levels), own_mean_autocorrelation(noise), atol=1e-9
+    )
+    np.testing.assert_allclose(autocorrelation(noise + levels)[1:], 0.9, atol=0.01)
+    score = metrics.own_mean_autocorrelation_distance
+    assert score(noise, noise + levels, seed=0) < 1e-9
+    assert metrics.autocorrelation_distance(noise, noise + levels, seed=0) > 0.8
+
+
+def test_a_jump_across_the_ring_that_is_too_small_is_seen():
+    """Normal jumps of s times the deviation are |1 − s| √(2/π) apart; ends alone do not move."""
+    rng = np.random.default_rng(1)
+    count = 40_000
+    level, half = rng.standard_normal((2, count))
+
+    def windows(scale):
+        ends = [level - scale * half / 2, 0 * level, 0 * level, level + scale * half / 2]
+        return np.stack(ends, axis=1)[..., None]
+
+    real = windows(1.0)
+    for scale in (1.0, 0.5, 0.0):
+        marginal = abs(np.sqrt(1 + scale**2 / 4) / np.sqrt(1.25) - 1)
+        expected = (abs(1 - scale) + 2 * marginal) * np.sqrt(2 / np.pi) / 3
+        found = metrics.window_ends_distance(real, windows(scale), seed=0)
+        assert found == pytest.approx(expected, abs=0.01)
+
+
+def test_windows_that_wrap_around_are_seen_by_their_ends():
+    """A circular shift keeps every spectrum; the jump becomes an ordinary step."""
+    rng = np.random.default_rng(2)
+    walks = np.cumsum(rng.standard_normal((2000, 24, 2)), axis=1)
+    turned = np.stack([np.roll(walk, rng.integers(24), 0) for walk in walks])
+    floor = metrics.window_ends_distance(walks[:1000], walks[1000:], seed=0)
+    assert metrics.window_ends_distance(walks, turned, seed=0) > 5 * floor
+
+
+def test_nearest_neighbours_do_not_depend_on_the_blocks(monkeypatch):
+    rng = np.random.default_rng(3)
+    windows, others = rng.random((37, 3, 2)), rng.random((53, 3, 2))
+    every = np.sqrt(((windows[:, None] - others[None]) ** 2).mean((2, 3)))
+    monkeypatch.setattr(neighbours, "CHUNK", 10)
+    monkeypatch.setattr(neighbours, "BLOCK", 7)
+    for k in (1, 5):
+        distance, row = neighbours.nearest(windows, others, k)
+        np.testing.assert_array_equal(row, np.argsort(every, axis=1)[:, k - 1])
+        np.testing.assert_allclose(distance, np.sort(every, axis=1)[:, k - 1], rtol=1e-4)
+    spots = np.arange(37), np.arange(53)
+    every[np.abs(spots[0][:, None] - spots[1]) < 4] = np.inf
+    apart = neighbours.nearest(windows, others, places=spots, apart=4)[0]
+    np.testing.assert_allclose(apart, every.min(1), rtol=1e-4)

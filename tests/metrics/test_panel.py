@@ -1,5 +1,4 @@
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,10 +6,10 @@ import pytest
 from pacodi_jax.metrics import cache as caches
 from pacodi_jax.metrics import memorisation, surrogates, ts2vec
 from pacodi_jax.metrics.draws import prepare
-from pacodi_jax.metrics.panel import _bounds_key, score_panel
+from pacodi_jax.metrics.panel import Measurement, _key, score_panel
 from pacodi_jax.metrics.results import Memorisation
 from pacodi_jax.metrics.score import Estimate, Score, summarise
-from pacodi_jax.metrics.verdict import judge_score, sentences, settle
+from pacodi_jax.metrics.verdict import judge_score, sentences, settled
 from tests.metrics.windows import SMALL, waves
 
 
@@ -67,7 +66,9 @@ def test_shuffled_windows_score_near_the_ceiling_and_floors_come_from_the_cache(
 def test_copies_are_called_copies(kept):
     panel = score_panel(waves(400), waves(400)[:200], waves(200, seed=2), budget=SMALL, cache=kept)
     assert _by_name(panel)["nearest_neighbour_v1"].word == "copies training windows"
-    assert any(line.startswith("Copying") for line in panel.verdict)
+    assert panel.verdict[0].startswith("These windows copy the training data: ")
+    assert "50 of 100 pairs" not in panel.verdict[0]
+    assert panel.privacy.identical == 1.0
 
 
 def test_without_held_out_windows_the_reference_is_train_itself():
@@ -117,14 +118,14 @@ def _made(better, word, values=(0.3, 0.3), **judged):
 
 
 def test_one_seed_is_called_one_seed():
-    lines = sentences([_made("lower", "w", [0.3], above_floor=True, position=0.5)], held_out=False)
+    lines = sentences([_made("lower", "w", [0.3], above_floor=True, position=0.5)])
     assert lines[0].endswith("1 of 1 scores distinguishes them, easily.")
     assert lines[1].startswith("One seed only")
 
 
 def test_bounds_of_another_encoder_are_not_taken_from_the_cache():
     windows = prepare(waves(400), waves(100, seed=1))
-    keys = {_bounds_key(windows, SMALL._replace(windows=size)) for size in (100, 200, 400, 500)}
+    keys = {_key(windows, SMALL._replace(windows=size)) for size in (100, 200, 400, 500)}
     assert len(keys) == 3  # 400 and 500 are both all of the real windows
 
 
@@ -159,18 +160,53 @@ def test_cached_encoder_comes_back_as_it_was(tmp_path):
     assert cache.encoder("k", ts2vec.init(np.random.default_rng(0), 16, 3)) is None
 
 
-def test_drift_is_not_taken_for_copying(fair):
+def test_the_words_on_copying_leave_drift_out():
     copied = _made("one", "copies training windows", [0.05] * 3)
     close = _made("lower", "close to real", above_floor=True, position=0.01)
-    scores = (copied, close)
-    panel = replace(fair, scores=scores, verdict=sentences(scores, held_out=True))
-    assert "Copying: their distance to the nearest training window is 0.05" in panel.verdict[2]
-    apart = settle(panel, Memorisation(1.02, 1.0, None, 1.02))
-    assert apart.verdict[:2] == panel.verdict[:2]
-    assert apart.verdict[2].startswith("No sign of copying")
-    assert "1.02 times that of training windows at least L steps apart" in apart.verdict[2]
-    assert [s.word for s in apart.scores] == ["not copied", "close to real"]
-    assert json.loads(apart.to_json())["memorisation"]["ratio"] == 1.02
-    near = settle(panel, Memorisation(0.2, 1.0, None, 0.2))
-    assert near.verdict[2].startswith("Copying")
-    assert near.scores[0].word == "copies training windows"
+    apart = Memorisation(1.02, 1.0, 20.0, 1.02, "train_apart")
+    lines = sentences([copied, close], apart)
+    assert (
+        lines[0] == "These windows are close to real: 1 of 1 scores distinguishes them, but barely."
+    )
+    assert lines[-1].startswith("No sign of copying")
+    assert "1.02 times that of training windows at least L steps apart" in lines[-1]
+    assert settled(copied, apart).word == "not copied"
+    assert settled(close, apart) == close
+    near = Memorisation(0.2, 1.0, None, 0.2)
+    lines = sentences([copied, close], near)
+    assert lines[0].startswith("These windows copy the training data: their distance")
+    assert settled(copied, near).word == "copies training windows"
+
+
+def test_two_seeds_are_said_to_be_too_few_and_not_the_data_to_be_blind():
+    close, far = summarise([0.1, 0.2]), summarise([0.5, 1.5])
+    assert judge_score("lower", close, close, far).word == "too few seeds to tell"
+    floor, ceiling = summarise([0.1, 0.2, 0.15]), summarise([0.12, 0.19, 0.17])
+    assert judge_score("lower", floor, floor, ceiling).word == "cannot tell on this data"
+
+
+def test_an_evaluation_that_was_stopped_goes_on_and_tells_its_first_verdict(tmp_path, monkeypatch):
+    """Of a kill at the fifth number the first four stay; no number is measured twice."""
+    cache, only = caches.Cache(tmp_path), ["wasserstein_v1", "autocorrelation_v1"]
+    windows, done = (waves(100), waves(60, seed=1)), []
+    run = Measurement.run
+
+    def killed(measurement, *rest):
+        done.append(measurement.label)
+        if len(done) == 5:
+            raise KeyboardInterrupt
+        return run(measurement, *rest)
+
+    monkeypatch.setattr(Measurement, "run", killed)
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    budget = SMALL._replace(seeds=(0, 1))
+    with pytest.raises(KeyboardInterrupt):
+        score_panel(*windows, budget=budget, cache=cache, only=only)
+    kept = [name for file in tmp_path.glob("bounds-*") for name in json.loads(file.read_text())]
+    assert kept
+    before, told = len(done), []
+    panel = score_panel(*windows, budget=budget, cache=cache, only=only, announce=told.append)
+    assert not set(kept) & set(done[before:])
+    assert panel.scores == score_panel(*windows, budget=budget, only=only).scores
+    assert "numbers to measure: about" in told[0]
+    assert told[1].endswith(panel.verdict[0])

@@ -1,10 +1,12 @@
 import itertools
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from pacodi_jax import metrics
-from pacodi_jax.metrics import draws, gru, memorisation, registry, ts2vec
+from pacodi_jax.metrics import draws, gru, memorisation, minibatches, registry, ts2vec
 from pacodi_jax.metrics.score import summarise
 from tests.metrics.windows import SMALL, etth1, phase_randomised, sines, waves
 
@@ -32,6 +34,32 @@ def test_recurrent_cell_by_hand():
     np.testing.assert_allclose(found.ravel(), seen, atol=1e-6)
 
 
+def test_recurrent_gradients_are_those_of_automatic_differentiation():
+    params, rng = gru.init(1, 3, 2), np.random.default_rng(0)
+    series = rng.random((5, 3, 6), np.float32)
+    weights = rng.standard_normal((5, 2, 6)).astype(np.float32)
+
+    def plain(params, series):
+        driven = jnp.einsum("ghc,lcb->lghb", params["input"], series) + params["input_bias"]
+        return gru._forward(params["state"], params["state_bias"], driven)[0]
+
+    ours, theirs = (
+        jax.grad(lambda p, x, run=run: (run(p, x) * weights).sum(), argnums=(0, 1))(params, series)
+        for run in (gru.run, plain)
+    )
+    for found, expected in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
+        np.testing.assert_allclose(found, expected, atol=2e-6)
+
+
+def test_scores_do_not_depend_on_what_windows_are_padded_with(monkeypatch):
+    real, other = waves(200), waves(200, seed=1)
+    scores = (metrics.discriminative_score, metrics.predictive_score)
+    usual = [score(real, other, seed=0, steps=50) for score in scores]
+    monkeypatch.setattr(minibatches, "PADDED", 160)
+    monkeypatch.setattr(minibatches, "CHUNK", 7)
+    assert [score(real, other, seed=0, steps=50) for score in scores] == pytest.approx(usual)
+
+
 def test_discriminative_scores_know_black_from_white():
     black, white = waves(200) * 0.1, waves(200, seed=1) * 0.1 + 0.9
     assert metrics.discriminative_score(black, white, seed=0, steps=400) > 0.4
@@ -48,7 +76,11 @@ def test_predictive_score_works_on_a_single_channel():
 def panel():
     """Every score of the panel at a small budget, by name, with one encoder a seed."""
     trained = {seed: ts2vec.train(seed, waves(200), SMALL.encoder_steps) for seed in (0, 1)}
-    entries = registry.paper_metrics(SMALL, trained.__getitem__) + registry.further_metrics(SMALL)
+
+    def encode(seed, windows):
+        return ts2vec.encode(trained[seed], windows)
+
+    entries = registry.paper_metrics(SMALL, encode) + registry.further_metrics(SMALL)
     return {metric.name: metric for metric in entries}
 
 
@@ -56,6 +88,7 @@ LEVELS = (0.0, 0.05, 0.15, 0.4, 1.0)  # of noise
 NAMES = [
     *("context_fid_v1", "discriminative_v1", "predictive_v1", "correlational_v1"),
     *("strong_discriminative_v1", "wasserstein_v1", "sliced_wasserstein_v1", "autocorrelation_v1"),
+    *("own_mean_autocorrelation_v1", "window_ends_v1"),
     *("power_spectrum_v1", "phase_coherence_v1", "density_v1", "coverage_v1"),
 ]
 

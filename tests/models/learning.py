@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from pacodi_jax.metrics.surrogates import shuffled
+from pacodi_jax.metrics.transport import sliced_wasserstein
 from pacodi_jax.settings import Config
 from pacodi_jax.train.from_config import Outcome, train
 
@@ -25,16 +26,12 @@ def learned(config: Config, workdir: Path) -> tuple[Outcome, list[float]]:
 
 
 def distances(outcome: Outcome, count: int = 300) -> tuple[float, float]:
-    """How far samples, and shuffled real windows, are from real ones in means and covariances."""
+    """How far samples, and shuffled real windows, are from real ones: sliced Wasserstein."""
     model = outcome.model
     real = model.recipe.deliver(outcome.dataset.train.values())
     made = model.draw(count).values
 
-    def moments(windows: np.ndarray) -> np.ndarray:
-        rows = windows.reshape(len(windows), -1)
-        return np.concatenate([rows.mean(0), np.cov(rows.T).ravel()])
-
     def far(windows: np.ndarray) -> float:
-        return float(np.abs(moments(windows) - moments(real)).mean())
+        return sliced_wasserstein(real, windows, seed=0)
 
     return far(made), far(shuffled(real, seed=0))

@@ -3,17 +3,19 @@
 import json
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
 
-from pacodi_jax import models
+from pacodi_jax import models, parallel
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.metrics.registry import Budget
 from pacodi_jax.models import registry
-from pacodi_jax.run import export, folder, score
+from pacodi_jax.run import export, folder, parts, score
 from pacodi_jax.run.trained import Trained
 from pacodi_jax.settings import Config, Evaluation
+from pacodi_jax.train import optimiser
 from pacodi_jax.train.from_config import train
 from pacodi_jax.train.signals import Signals
 from tests.models import adversarial
@@ -124,6 +126,33 @@ def test_window_i_depends_on_seed_and_i_alone(done):
     np.testing.assert_allclose(few.values, many.values[:3], rtol=1e-5)
     np.testing.assert_allclose(model.draw(7, seed=5, batch=7).values, many.values, rtol=1e-5)
     assert np.abs(model.draw(3, seed=6).values - few.values).max() > 1e-3
+
+
+def _step(generator, state, windows, devices: int):
+    """The loss and the optimisers after one step of the same windows, spread over devices."""
+    slots = np.arange(len(windows)).reshape(devices, -1)
+
+    def one(windows, slots):
+        after, metrics = generator.update(state, models.Batch(windows, slots))
+        return after, parallel.average(metrics)["loss"]
+
+    parts_ = windows.reshape(devices, -1, *windows.shape[1:])
+    after, loss = jax.jit(jax.vmap(one, axis_name=parallel.AXIS))(parts_, slots)
+    moved = [leaf[0] for leaf in jax.tree.leaves(after) if jnp.issubdtype(leaf.dtype, jnp.floating)]
+    return loss[0], moved
+
+
+def test_a_training_step_does_not_depend_on_the_number_of_devices(done):
+    """The moments of the gradients too: they tell a wrong average that Adam's step would hide."""
+    name, outcome, _ = done
+    config, windows = _config(name), outcome.dataset.train.values()[:16]
+    model = outcome.model
+    generator = parts.build_generator(config, model.shape, model.arrays, optimiser.build)
+    start = outcome.run.state
+    (loss, one), (again, two) = (_step(generator, start, windows, n) for n in (1, 2))
+    np.testing.assert_allclose(again, loss, rtol=2e-4)
+    for a, b in zip(one, two, strict=True):
+        np.testing.assert_allclose(a, b, rtol=2e-3, atol=1e-3 * np.abs(a).max() + 1e-7)
 
 
 def test_a_model_is_exported_and_draws_the_same(done, tmp_path):

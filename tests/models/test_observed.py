@@ -1,5 +1,7 @@
 """Windows drawn given observed values, by a generator: masks, groups, exactness, refusals."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,7 +9,7 @@ import pytest
 
 from pacodi_jax.core.conditioning import Observed
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.models import observed
+from pacodi_jax.models import observed, spectral_drawing
 from tests.models import small
 
 KEY = jax.random.key(5)
@@ -81,6 +83,19 @@ def test_windows_are_grouped_by_mask_and_noise():
     noise[5] = 0.1
     found = observed.groups(observed.Known(mask.astype(np.float32), mask, noise))
     assert sorted(sorted(rows.tolist()) for rows in found) == [[0, 2, 6], [1], [3], [4], [5]]
+
+
+def test_gains_of_the_last_masks_are_kept_as_far_as_memory_allows(monkeypatch):
+    """However many are kept, the windows are the same."""
+    given, found = _observed(_mask(4)), []
+    size = 4 * 4 * (small.LENGTH * small.CHANNELS) ** 2  # four times of single precision
+    for most, kept in ((5 * size, 4), (2.5 * size, 2), (0, 1)):
+        monkeypatch.setattr(spectral_drawing, "_KEPT", most)
+        model = dataclasses.replace(small.build())  # with no table yet
+        found.append(model.sample(KEY, small.params(), 4, observed=given))
+        assert len(model._tables) == kept
+    np.testing.assert_array_equal(found[1], found[0])
+    np.testing.assert_array_equal(found[2], found[0])
 
 
 def test_progress_counts_all_windows():

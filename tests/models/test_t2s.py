@@ -1,5 +1,7 @@
 """T2S: its sizes, its latent, its blocks, its flow, and that its losses fall."""
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -88,6 +90,27 @@ def test_guidance_0_is_the_unconditional_draw_and_others_cost_two_evaluations_pe
     evaluations = [model.facts(steps=3, guidance=scale).evaluations for scale in (0.0, 1.0, 2.0)]
     assert evaluations == [3, 3, 6]
     assert _model(0)[0].facts(steps=3).evaluations == 3
+
+
+class _Straight:
+    """The velocity of a flow whose clean latents are all the same."""
+
+    def __init__(self, target):
+        self.target = target
+
+    def apply(self, _, latent, t, condition=None):
+        return (self.target - latent) / (1 - t[:, None, None])
+
+
+def test_euler_steps_of_a_known_flow_end_at_its_decoded_target():
+    model, weights = _model(0)
+    target = np.float32(np.random.default_rng(1).normal(size=(1, 30, 64)))
+    known = replace(model, networks=model.networks | {"flow": _Straight(target)})
+    decoder = model.networks["decoder"]
+    made = decoder.apply({"params": weights["decoder"]}, resampled(target, 2))
+    wanted = np.repeat(model.scale.from_unit(made), 3, axis=0)
+    drawn = known.sample(jax.random.key(4), weights, 3, steps=4)
+    np.testing.assert_allclose(drawn, wanted, rtol=1e-3, atol=1e-4)
 
 
 def test_what_it_does_not_read_is_refused_by_name():

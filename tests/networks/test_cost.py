@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pacodi_jax.cli import flops
+from pacodi_jax.cli import flops, network_costs
 from pacodi_jax.networks import DualBranch, SingleBranch, choices
 from pacodi_jax.networks.cost import abstract_inputs, count, product_flops, xla_flops
-from pacodi_jax.report.costs import lines
+from pacodi_jax.report.costs import draw, lines
 from tests.networks.parameters import quick
 
 
@@ -29,7 +29,7 @@ HALVES = {64: 0.55, 128: 0.52, 256: 0.51, 512: 0.51, 1024: 0.505, 4096: 0.501}
 @pytest.mark.parametrize(("length", "bound"), TOTALS.items())
 def test_iso_flops_costs_no_more_than_a_temporal_network_once_windows_are_long(length, bound):
     spectral, temporal = costs(length)
-    assert spectral.total + flops.fft_flops(length, 7) <= bound * temporal.total
+    assert spectral.total + network_costs.fft_flops(length, 7) <= bound * temporal.total
 
 
 @pytest.mark.parametrize(("length", "bound"), HALVES.items())
@@ -143,15 +143,15 @@ def test_times_are_compared_round_by_round(tmp_path):
         "temporal": SingleBranch(1, 4, 1, 1),
         "iso_flops": DualBranch(1, 4, 1, 1, interaction="iso_flops"),
     }
-    times = flops.time_rows(networks, length=4, channels=1, tokens=8, rounds=3)
+    times = network_costs.time_rows(networks, length=4, channels=1, tokens=8, rounds=3)
     assert times.shape == (3, 2, 2)
     assert np.all(times > 0)
-    rows = [flops.count_row(name, network, 4, 1) for name, network in networks.items()]
-    flops.add_times(rows, np.array([[[1.0, 2.0], [2.0, 2.0]], [[3.0, 4.0], [6.0, 2.0]]]))
+    rows = [network_costs.count_row(name, network, 4, 1) for name, network in networks.items()]
+    network_costs.add_times(rows, np.array([[[1.0, 2.0], [2.0, 2.0]], [[3.0, 4.0], [6.0, 2.0]]]))
     assert rows[0]["step_ratio"] == 1.0
     assert (rows[1]["forward_ratio"], rows[1]["step_ratio"]) == (2.0, 0.75)
     assert rows[1]["forward_quartiles_ms"] == [3.0, 5.0]
-    flops.draw([row | {"total_ratio": 1.0, "attention_ratio": 1.0} for row in rows], tmp_path / "a")
+    draw([row | {"total_ratio": 1.0, "attention_ratio": 1.0} for row in rows], tmp_path / "a")
     assert (tmp_path / "a").stat().st_size > 0
 
 
@@ -211,9 +211,9 @@ def test_result_that_cannot_be_written_is_one_line_too(tmp_path, capsys):
 
 
 def test_headings_say_what_a_ratio_is_of_and_what_is_counted():
-    heading = flops.format_row()
+    heading = network_costs.format_row()
     assert heading.count("of temporal") == 4
-    assert {word for word, _, _ in flops.COLUMNS if word.endswith(" M")} == {
+    assert {word for word, _, _ in network_costs.COLUMNS if word.endswith(" M")} == {
         *("total M", "attention M", "linear M", "FFT M", "other M")
     }
-    assert "M: millions of floating-point operations" in flops.LEGEND
+    assert "M: millions of floating-point operations" in network_costs.LEGEND

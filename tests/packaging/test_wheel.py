@@ -19,6 +19,8 @@ import pacodi_jax
 
 ROOT = Path(__file__).parents[2]
 FROM_REGISTRY = os.environ.get("PACODI_WHEEL_FROM_REGISTRY") == "1"
+#: The trained reader of sentences, a part of the package.
+READER = "pacodi_jax/text/encoders/statement_reader.safetensors"
 DATA = (".csv", ".gz", ".npy", ".npz", ".parquet", ".safetensors", ".txt")
 
 LIBRARY = """
@@ -105,7 +107,8 @@ def test_wheel_holds_the_package_and_no_more(built):
         assert "pacodi = pacodi_jax.cli.pacodi:script" in wheel.read(points).decode()
     info = f"pacodi_jax-{pacodi_jax.__version__}.dist-info"
     assert {n.split("/")[0] for n in names} == {"pacodi_jax", info}
-    assert "pacodi_jax/py.typed" in names
+    viewer = {f"pacodi_jax/report/viewer/viewer.{kind}" for kind in ("css", "js")}
+    assert viewer | {"pacodi_jax/py.typed", READER} <= set(names)
     modules = {str(p.relative_to(ROOT)) for p in (ROOT / "pacodi_jax").rglob("*.py")}
     assert {n for n in names if n.endswith(".py")} == modules
 
@@ -122,7 +125,7 @@ def test_sdist_holds_tests_and_pages_but_no_data(built):
     }
     assert wanted <= set(names)
     data = [n for n in names if n.endswith(DATA) and not n.startswith("tests/fixtures/")]
-    assert {n for n in data if ".egg-info/" not in n} == {"constraints.txt"}
+    assert {n for n in data if ".egg-info/" not in n} == {"constraints.txt", READER}
 
 
 def test_package_is_imported_from_the_wheel(environment, folder):

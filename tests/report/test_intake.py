@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.report.intake import WindowSet, check_channels, read_windows
+from pacodi_jax.report.intake import GivenWindows, check_channels, read_windows
 from tests.metrics.windows import waves
 from tests.report.frames import table
 
@@ -135,7 +135,7 @@ def test_what_holds_no_windows_is_refused_by_name(source, message):
 
 @pytest.mark.parametrize("others", [["b", "a"], ["a", "z"], ["a"]])
 def test_channels_must_agree_in_name_and_order(others):
-    real = WindowSet(waves(2), ["a", "b"])
-    check_channels(real, WindowSet(waves(2)), "synthetic")
+    real = GivenWindows(waves(2), ["a", "b"])
+    check_channels(real, GivenWindows(waves(2)), "synthetic")
     with pytest.raises(PacodiError, match=r"synthetic has channels .*; names and order must agree"):
-        check_channels(real, WindowSet(waves(2), others), "synthetic")
+        check_channels(real, GivenWindows(waves(2), others), "synthetic")

@@ -96,7 +96,7 @@ def test_a_verdict_prints_as_sentences_and_a_table_within_120_columns(verdict):
 
 
 def test_a_verdict_is_a_frame_a_page_and_a_text(verdict, tmp_path):
-    assert len(verdict.frame) == len(verdict.panel.scores) == 15
+    assert len(verdict.frame) == len(verdict.panel.scores) == 19
     assert list(verdict.frame.columns[:3]) == ["name", "split", "group"]
     first = verdict.panel.scores[0]
     assert verdict.frame["low"][0] == first.measured.interval[0]
@@ -176,7 +176,7 @@ def test_tables_are_cut_by_length_and_a_quick_look_says_so(untrained, tmp_path):
     assert found.panel.data.real.windows == len(series) - 11
     assert found.panel.protocol == "judge (quick)"
     assert found.panel.settings.predictive_steps == 500
-    assert [path.suffix for path in (tmp_path / "kept").iterdir()] == [".json"]
+    assert [path.suffix for path in (tmp_path / "kept").iterdir()] == [".json"] * 2
     assert not (tmp_path / "cache").exists()
 
 

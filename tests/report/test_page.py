@@ -8,12 +8,13 @@ import pytest
 from pacodi_jax import report
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.metrics import Panel
+from pacodi_jax.metrics.audit import audit
 from pacodi_jax.metrics.results import Method, Side, Sides
 from pacodi_jax.report import pictures, sections, tables
 from tests.metrics.windows import waves
 
 
-def _panel(name="judge"):
+def panel(name="judge"):
     side = Side(1, 2, 3, name)
     method = Method((0,), 1, 1, 1, 1, 1, name, 1, 1, 1, name, name)
     return Panel(name, (), method, Sides(side, side, side, (name,) * 4), (name,), seconds=1.0)
@@ -21,7 +22,7 @@ def _panel(name="judge"):
 
 @pytest.mark.parametrize("name", ["x", '"><script>alert(1)</script>'])
 def test_names_from_files_are_escaped(name):
-    page = report.page.page(name, _panel(name), [])
+    page = report.page.page(name, panel(name), [])
     assert page.count(name) == (0 if "<" in name else page.count("x"))
     assert "<script" not in page
 
@@ -44,9 +45,9 @@ def test_hostile_names_are_only_drawn(tmp_path):
     shown = [
         sections.examples(real, real, names, 0),
         sections.correlations(real, real, names),
-        sections.neighbour_pairs(real, real, names),
+        sections.copies(real, real, names, audit(real, real, None)[1]),
     ]
-    page = report.page.page(names[2], _panel(names[2]), shown)
+    page = report.page.page(names[2], panel(names[2]), shown)
     seen = Seen()
     seen.feed(page)
     assert {"script", "img"}.isdisjoint(seen.tags)
@@ -56,6 +57,18 @@ def test_hostile_names_are_only_drawn(tmp_path):
     assert r"\frac{1}{" in page  # as text, not as a formula
     pictures.windows(real, names, tmp_path / "picture.png", real=real)
     assert (tmp_path / "picture.png").stat().st_size > 1000
+
+
+def test_long_names_leave_room_for_the_pictures(tmp_path):
+    """Matplotlib warns where labels leave none, and warnings are errors here."""
+    names = [f"{'long ' * 60}\n{number}" for number in range(3)]
+    windows = waves(30, channels=3)
+    shown = sections.sections(windows, windows, names)
+    svgs = [picture.svg for section in shown for picture in section.pictures]
+    drawn = [text for svg in svgs for text in re.findall(r"<text [^>]*>([^<]*)</text>", svg)]
+    assert max(map(len, drawn)) < 90
+    assert r"long long long …long \n2" in drawn  # the end, which tells names apart, is there
+    pictures.windows(windows, names, tmp_path / "picture.png", real=windows)
 
 
 class Seen(HTMLParser):
@@ -74,10 +87,12 @@ class Seen(HTMLParser):
 
 
 def test_control_characters_do_not_reach_a_terminal():
-    shown = tables.as_text(_panel("\x1b]0;owned\x07\u202e"), ("\x1b[2J",))
+    shown = tables.as_text(panel("\x1b]0;owned\x07\u202e"), ("\x1b[2J",))
     assert "\x1b" not in shown
     assert r"\x1b[2J" in shown
     assert str(PacodiError("a\x1b[31m\nb\u2028")) == r"a\x1b[31m\nb\u2028"
+    long = str(PacodiError(f"{'x' * 10_000}: do this"))
+    assert (len(long), long[-9:]) == (2000, ": do this")
     assert str(PacodiError("größer als 1\N{NO-BREAK SPACE}%, 日本")) == "größer als 1\xa0%, 日本"
 
 
@@ -85,13 +100,13 @@ def test_a_report_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     monkeypatch.setattr(sections, "sections", lambda *_: [])
     (tmp_path / "out" / "report.html").mkdir(parents=True)
     with pytest.raises(PacodiError, match=r"report\.html cannot be written"):
-        report.write(tmp_path / "out", "title", _panel(), waves(3), waves(3))
+        report.write(tmp_path / "out", "title", panel(), waves(3), waves(3))
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["report.html"]
 
 
 def test_bytes_that_are_no_text_do_not_stop_a_report(tmp_path, monkeypatch):
     monkeypatch.setattr(sections, "sections", lambda *_: [])
-    written = report.write(tmp_path / "out", "\ud800", _panel("\ud800"), waves(3), waves(3))
+    written = report.write(tmp_path / "out", "\ud800", panel("\ud800"), waves(3), waves(3))
     assert sorted((tmp_path / "out").iterdir()) == sorted(written)
     assert "\\ud800" in written[2].read_text()
 

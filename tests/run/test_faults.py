@@ -4,46 +4,25 @@ import gc
 import re
 import shutil
 
-import matplotlib.figure
 import numpy as np
 import pytest
-from orbax.checkpoint._src.multihost import multihost
 
-from pacodi_jax.cli import train, work
-from pacodi_jax.models import registry
 from pacodi_jax.run import folder
-from pacodi_jax.train import log
 from tests.run import still
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capfd):
+def run(tmp_path, capfd):
     """``run(disk) -> (exit code, error lines)`` of ``pacodi train`` in one folder."""
-    monkeypatch.setitem(registry.FAMILIES, "still", still.FAMILY)
-    monkeypatch.setattr(work, "cache_programs", lambda: None)
-    monkeypatch.setattr(matplotlib.figure.Figure, "savefig", _save)
-    # Its thread would meet the full disk in the middle of a later test.
-    monkeypatch.setattr(log, "_tensorboard", lambda *_: None)
-    monkeypatch.setattr(multihost, "_DEFAULT_BARRIER_TIMEOUT", 1)  # of orbax's thread that waits
-    np.save(tmp_path / "walk.npy", np.random.default_rng(0).normal(size=(300, 1)).cumsum(0))
-    settings = {"train.steps": 2, "train.batch": 4, "train.warmup": 0, "train.checkpoint_every": 2}
-    settings |= {"data.length": 8, "train.log_every": 1}
-    arguments = [str(tmp_path / "walk.npy"), "--model=still", f"--out={tmp_path / 'run'}", "-n2"]
-    arguments += [word for n, v in settings.items() for word in ("--set", f"{n}={v}")]
 
     def command(disk):
         capfd.readouterr()
         with disk.watched():
-            code = train.main(arguments)
+            code = still.command(tmp_path / "run")
         return code, capfd.readouterr().err
 
-    return command
-
-
-def _save(figure, path, **how):
-    """Half the time of a run is drawing; the file is written all the same."""
-    with open(path, "wb") as file:
-        file.write(b"png")
+    with still.family():
+        yield command
 
 
 @pytest.mark.filterwarnings("ignore:.*was never awaited")  # orbax drops what it had begun

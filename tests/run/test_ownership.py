@@ -91,3 +91,5 @@ def test_what_is_no_folder_is_refused(tmp_path):
     for place in (tmp_path / "file", tmp_path / "file/run", tmp_path / "loop", "/proc/run"):
         with pytest.raises(PacodiError, match="is no folder to write into"):
             owned(tmp_path / place).__enter__()
+    with pytest.raises(PacodiError, match=r"it is a symbolic link to .*loop, which is no folder"):
+        owned(tmp_path / "loop").__enter__()

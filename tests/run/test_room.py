@@ -13,6 +13,7 @@ from pacodi_jax.networks.products import largest_result
 from pacodi_jax.run import parts, room
 from pacodi_jax.settings import Config
 from pacodi_jax.train import optimiser, refusals
+from tests.run import still
 from tests.run.copycat import load, trained
 
 
@@ -42,6 +43,13 @@ def test_the_tightest_limit_counts(monkeypatch, tmp_path):
 def test_too_many_windows_are_refused_before_the_first_is_drawn(tmp_path):
     with pytest.raises(PacodiError, match=r"^1,000,000,000,000 windows at once: .* another seed"):
         trained(load(tmp_path)).draw(10**12)
+
+
+def test_samples_beyond_memory_are_refused_before_training_for_them(tmp_path, capfd):
+    with still.family():
+        assert still.command(tmp_path / "run", count=10**12) == 2
+    assert "error: 1,000,000,000,000 windows at once: that takes 128 TB" in capfd.readouterr().err
+    assert not (tmp_path / "run/checkpoints").exists()
 
 
 @pytest.mark.parametrize(

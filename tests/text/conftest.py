@@ -174,7 +174,7 @@ def captioned(tmp_path_factory):
     frame.to_csv(folder / "value.csv", index=False)
     source = {"data.source": "table", "data.path": str(folder / "value.csv")}
     changes = source | {"data.channels": ("value",), "text.width": 64}
-    config = made(text_config.get_config("size=tiny"), changes)
+    config = made(text_config.get_config("size=tiny,encoder=hashed"), changes)
     with compiling_quickly():
         train(tiny(config, 30), folder / "run")
     return folder / "run"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.text import captions, lexicon, phrases, properties
+from pacodi_jax.text import lexicon, phrases, properties, telling
 from pacodi_jax.text.captions import caption, kinds, word, word_one
 from pacodi_jax.text.clauses import clauses, stem
 from pacodi_jax.text.encoders.hashed import Hashed
@@ -102,7 +102,7 @@ def test_the_caption_says_what_the_properties_measure(windows, yardsticks):
     for seed, window in enumerate(windows[:200]):
         facts = measure(window, yardsticks)
         direction = properties.trend(window, yardsticks).direction
-        told = captions._tell_trend(captions._Words(seed, "train"), facts).lower()
+        told = telling.tell_trend(telling.Words(seed, "train"), facts).lower()
         expected = verdicts.get(direction, r"no trend|flat|drift|neither")
         assert re.search(expected, told), (direction, told)
 
@@ -110,7 +110,7 @@ def test_the_caption_says_what_the_properties_measure(windows, yardsticks):
 def test_unsure_counts_are_hedged(windows, yardsticks):
     facts = [measure(window, yardsticks) for window in windows]
     for seed, fact in enumerate(facts):
-        told = captions._tell_peaks(captions._Words(seed, "train"), fact)
+        told = telling.tell_peaks(telling.Words(seed, "train"), fact)
         hedged = bool(fact.peaks.places) and not fact.peaks.sure
         assert ("erhaps" in told) == hedged
         assert not (hedged and "clear" in told)

@@ -11,6 +11,7 @@ from pacodi_jax.text.encoders.interface import clean_text
 from pacodi_jax.text.encoders.minilm import PACKAGE, MiniLM
 from pacodi_jax.text.encoders.minilm_clauses import BANDWIDTH, MiniLMClauses
 from pacodi_jax.text.encoders.precomputed import Precomputed
+from pacodi_jax.text.encoders.statement_reader import StatementReader
 from tests.text.conftest import Reply
 
 REQUEST = "a slow rise, then a sharp drop near the end"
@@ -32,9 +33,15 @@ def minilm_clauses(minilm):
     return MiniLMClauses(width=256)
 
 
+@pytest.fixture(scope="module")
+def statements(minilm):
+    del minilm
+    return StatementReader()
+
+
 @pytest.fixture(params=sorted(ENCODERS))
 def encoder(request, loopback):
-    if request.param in ("minilm", "minilm_clauses"):
+    if request.param in ("minilm", "minilm_clauses", "statements"):
         return request.getfixturevalue(request.param)
     loopback.answer = lambda path, body: Reply(
         {

@@ -176,8 +176,7 @@ def test_what_cannot_be_asked_is_refused_before_training(table, tmp_path, capsys
     [
         (("--mode=train",), "--static draws samples, and --mode=train draws none"),
         (("--mode=evaluate",), "--static draws samples, and --mode=evaluate draws none"),
-        (("--mode=sample", "--text=up"), "--text and --static both give a condition"),
-        (("--mode=all", "--text=up"), "--text and --static both give a condition"),
+        (("--mode=all", "--text=up"), "--text needs a model that reads texts"),
         (("--mode=all", "--config.data.static=()"), "this model has no static columns; train one"),
         (("--mode=all", "--config.data.path=none.csv", STATIC), "none.csv"),
     ],

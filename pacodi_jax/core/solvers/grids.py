@@ -80,7 +80,7 @@ def time_grid(
       PacodiError: for an unknown name, no steps, or ``angle`` without moments.
     """
     choose("time grid", name, dict.fromkeys(GRIDS))
-    check_count("steps", steps)
+    check_count(steps, "steps")
     if steps == 1:
         return np.ones(1)
     with jax.enable_x64(True):

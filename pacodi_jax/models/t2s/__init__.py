@@ -14,7 +14,7 @@ What the authors' code (version de08041) does that the paper does not say, and i
 - The text's vector is added to the time's code as it is: conditions of ``model.width`` numbers or
   fewer (``text.width=128``). "No text" is the time's code alone, and a whole update drops its texts
   with probability 0.3.
-- Training times are rounded to hundredths; the length is told to nothing.
+- Training times are rounded to hundredths; no network is told the length.
 - Minimum and maximum are taken per position in the window.
 - S and s were chosen per data set and length, without a validation part; 10 and 9 are ETTh1's.
 

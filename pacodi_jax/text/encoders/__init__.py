@@ -8,6 +8,7 @@ from pacodi_jax.text.encoders.interface import Encoder, check_vectors, require_i
 from pacodi_jax.text.encoders.minilm import MiniLM
 from pacodi_jax.text.encoders.minilm_clauses import MiniLMClauses
 from pacodi_jax.text.encoders.precomputed import Precomputed
+from pacodi_jax.text.encoders.statement_reader import StatementReader
 
 __all__ = ["ENCODERS", "Encoder", "check_vectors", "require_identity"]
 
@@ -18,4 +19,5 @@ ENCODERS: dict[str, Callable[..., Encoder]] = {
     "minilm": MiniLM,
     "minilm_clauses": MiniLMClauses,
     "precomputed": Precomputed,
+    "statements": StatementReader,
 }

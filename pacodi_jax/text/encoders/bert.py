@@ -61,8 +61,8 @@ def stack(weights: Weights, layers: int) -> tuple[Weights, Weights]:
     return outer, blocks
 
 
-def embed(outer: Weights, blocks: Weights, tokens: Array, mask: Array, heads: int) -> Array:
-    """Returns unit vectors of texts.
+def states(outer: Weights, blocks: Weights, tokens: Array, mask: Array, heads: int) -> Array:
+    """Returns the last hidden state of every token.
 
     Args:
       outer: weights of the embeddings, from :func:`stack`.
@@ -72,12 +72,17 @@ def embed(outer: Weights, blocks: Weights, tokens: Array, mask: Array, heads: in
       heads: number of attention heads.
 
     Returns:
-      Vectors ``(B, D)`` of unit length.
+      ``(B, N, D)``.
     """
     hidden = outer["embeddings.word_embeddings.weight"][tokens]
     hidden += outer["embeddings.position_embeddings.weight"][: tokens.shape[1]]
     hidden += outer["embeddings.token_type_embeddings.weight"][0]
     hidden = _normalise(outer, "embeddings.LayerNorm", hidden)
-    hidden, _ = jax.lax.scan(lambda h, block: (_block(block, h, mask, heads), None), hidden, blocks)
+    return jax.lax.scan(lambda h, block: (_block(block, h, mask, heads), None), hidden, blocks)[0]
+
+
+def embed(outer: Weights, blocks: Weights, tokens: Array, mask: Array, heads: int) -> Array:
+    """Returns unit vectors of texts ``(B, D)``, by the arguments of :func:`states`."""
+    hidden = states(outer, blocks, tokens, mask, heads)
     pooled = jnp.sum(hidden * mask[..., None], axis=1)
     return pooled / jnp.linalg.norm(pooled, axis=-1, keepdims=True)

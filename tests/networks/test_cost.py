@@ -59,7 +59,7 @@ FILTERED = {64: 1.03, 128: 0.9, 256: 0.73, 1024: 0.36, 4096: 0.13}
 @pytest.mark.parametrize(("length", "bound"), FILTERED.items())
 def test_filters_and_octaves_cost_less_than_a_temporal_network_once_windows_are_long(length, bound):
     spectral, temporal = costs(length, interaction="filter")
-    assert spectral.total + flops.fft_flops(length, 7) <= bound * temporal.total
+    assert spectral.total + network_costs.fft_flops(length, 7) <= bound * temporal.total
 
 
 def test_interaction_as_in_the_paper_costs_more_than_a_temporal_network_below_twice_the_width():

@@ -21,5 +21,6 @@ else:
 
         __call__ = staticmethod(judge)
 
+    __doc__ = f"{__doc__}\n{inspect.getdoc(judge)}"  # what help(pacodi_jax.judge) shows
     __signature__ = inspect.signature(judge)
     sys.modules[__name__].__class__ = _CallableModule

@@ -13,7 +13,7 @@ from pacodi_jax.metrics.score import summarise
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 #: Files of other contents: figures of the paper, and of the block bootstrap.
-OTHERS = {"paper", "history"}
+OTHERS = {"paper", "history", "pace"}
 KEPT = sorted(path for path in RESULTS.glob("*.json") if path.stem not in OTHERS)
 
 METHOD = Method((0, 1), 200, 40, 400, 400, 50, "TS2Vec", 1000, 256, 5, "min-max", "Student's t")

@@ -15,6 +15,7 @@ from pacodi_jax.text.encoders.statement_reader import StatementReader
 from tests.text.conftest import Reply
 
 REQUEST = "a slow rise, then a sharp drop near the end"
+SENTENCE = "it rises slowly, then drops sharply near the end"
 TABLE = {"texts": [REQUEST, "flat"], "vectors": np.eye(2, 16, dtype=np.float32), "width": 16}
 
 
@@ -56,7 +57,8 @@ def encoder(request, loopback):
 
 
 def test_every_encoder_keeps_the_contract(encoder):
-    vectors = encoder.encode([REQUEST, "flat", REQUEST])
+    request = SENTENCE if isinstance(encoder, StatementReader) else REQUEST
+    vectors = encoder.encode([request, "flat", request])
     assert vectors.dtype == np.float32
     assert vectors.shape == (3, encoder.width)
     assert np.isfinite(vectors).all()
@@ -64,6 +66,11 @@ def test_every_encoder_keeps_the_contract(encoder):
     assert not np.array_equal(vectors[0], vectors[1])
     assert f"width={encoder.width}" in encoder.identity
     assert encoder.encode([]).shape == (0, encoder.width)
+
+
+@pytest.mark.xfail(reason="nothing of it is understood; see docs/experiments/text_reader.md")
+def test_the_reader_of_statements_understands_what_other_encoders_read(statements):
+    statements.encode([REQUEST])
 
 
 def test_every_encoder_reads_what_it_was_taught_into_the_same_space(encoder):

@@ -144,7 +144,7 @@ class StatementReader(Encoder):
             if not told:
                 raise PacodiError(
                     f"nothing of {clean_text(text)[:60]!r} is understood; say what the series "
-                    'does, for example "a slow rise, then a sharp drop near the end".'
+                    'does, for example "it rises slowly, then drops sharply near the end".'
                 )
             row[:] = statements.vector(told)
         return rows

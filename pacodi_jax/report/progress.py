@@ -24,6 +24,12 @@ def _bar_class() -> Any:
     return tqdm
 
 
+def _in_notebook() -> bool:
+    """Whether this program runs in a notebook's kernel, not merely beside its package."""
+    interactive = sys.modules.get("IPython")
+    return getattr(interactive and interactive.get_ipython(), "kernel", None) is not None
+
+
 def say(line: str) -> None:
     """Prints a line beside a progress bar, on the error stream."""
     _bar_class().write(printable(line), file=sys.stderr)
@@ -35,7 +41,7 @@ def progress_bar(
     what: str = "scoring", unit: str = "score"
 ) -> Iterator[Callable[[int, int, str], None]]:
     """Gives the ``progress`` function that ``score_panel`` calls with (done, total, label)."""
-    live, begun = sys.stderr.isatty() or "ipykernel" in sys.modules, time.monotonic()
+    live, begun = sys.stderr.isatty() or _in_notebook(), time.monotonic()
     printed = begun
     with _bar_class()(desc=what, unit=unit, disable=not live) as bar:
 

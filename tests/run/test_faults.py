@@ -25,7 +25,6 @@ def run(tmp_path, capfd):
         yield command
 
 
-@pytest.mark.filterwarnings("ignore:.*was never awaited")  # orbax drops what it had begun
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("full", [False, True])
 def test_a_disk_that_fails_at_any_write_ends_in_one_line_and_costs_nothing(tmp_path, run, full):

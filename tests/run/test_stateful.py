@@ -99,6 +99,6 @@ class Folder(RuleBasedStateMachine):
 
 
 Folder.TestCase.settings = settings(max_examples=4, stateful_step_count=6, deadline=None)
-TestFolder = pytest.mark.filterwarnings(
-    "ignore:.*was never awaited", "ignore::pytest.PytestUnraisableExceptionWarning"
-)(Folder.TestCase)
+TestFolder = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")(
+    Folder.TestCase
+)

@@ -2,8 +2,8 @@
 
     nice python benchmarks/mutants.py --out DIR [--count 300] [--rooms core,data]
 
-The changes are made in a copy of the project that the first command makes in DIR; it first notes
-which tests run which lines (``mutant_tests.py``), so that a mutant costs seconds. DIR/mutants.json
+The changes are made in a copy of the project that the first command makes in DIR. It notes which
+tests run which functions (``mutant_tests.py``), so that a mutant costs seconds. DIR/mutants.json
 grows with every mutant; the same command goes on where it stopped. One that exceeds its processor
 time counts as noticed.
 """
@@ -42,7 +42,10 @@ def change(node: ast.AST) -> ast.AST | None:
 
 
 def places(node: ast.AST, at: tuple = (0, 0)) -> Iterator[tuple]:
-    """Each ``(container, key, new node, lines)`` under a node; types and messages are left."""
+    """Each ``(container, key, new node, lines)`` under a node; types and messages are left.
+
+    The lines are those of the function and of the change.
+    """
     for name, value in ast.iter_fields(node):
         if name not in ("annotation", "returns", "decorator_list", "exc"):
             of_list = isinstance(value, list)
@@ -51,7 +54,7 @@ def places(node: ast.AST, at: tuple = (0, 0)) -> Iterator[tuple]:
                 child = container[key]
                 if isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr):
                     line = getattr(child, "lineno", at[1])
-                    here = (line if isinstance(child, ast.stmt) else at[0], line)
+                    here = (line if isinstance(child, ast.FunctionDef) else at[0], line)
                     yield from [(container, key, new, here) for new in [change(child)] if new]
                     yield from places(child, here)
 

@@ -192,7 +192,7 @@ def _check(name: str, value: Any, field: dataclasses.Field) -> None:
         accepted = counted if isinstance(value, int) else f"{least} or more"
         raise PacodiError(f"{name}={value}; accepted: {accepted}.")
     if least is not None and isinstance(value, int) and value >= LARGEST:
-        raise PacodiError(f"{name}={str(value)[:30]}; accepted: below 2**31.")
+        raise PacodiError(f"{name}={str(value)[:30]}; accepted: whole numbers below 2**31.")
     if rules.get("accepted") is not None:
         words, holds = rules["accepted"]
         if not holds(value):

@@ -53,9 +53,7 @@ class Diffusion(Section, name="diffusion"):
 
     variant: str = setting("sde", "continuous time, or T discrete steps", choices=("sde", "ddpm"))
     schedule: str = setting("vp", "of the noise", choices=SCHEDULES)
-    ddpm_steps: int = setting(
-        1000, "T, for variant ddpm and schedule ddpm_linear", accepted=_GRID
-    )
+    ddpm_steps: int = setting(1000, "T, for variant ddpm and schedule ddpm_linear", accepted=_GRID)
     statistics: str = setting(
         "none",
         "level and scale of windows: left in, generated in the DC slot, or (oracle) borrowed from "

@@ -58,15 +58,13 @@ def test_asking_for_the_newest_step_waits_only_once_it_is_written(tmp_path, monk
 
 
 def test_leaving_tells_of_a_save_that_failed_and_hides_no_other_error(tmp_path, monkeypatch):
-    with (
-        pytest.raises(PacodiError, match="step 1 could not be written .*: the disk is gone"),
-        Checkpoints(tmp_path) as store,
-    ):
-        store.save(1, STATE, {})
-        monkeypatch.setattr(store._manager, "wait_until_finished", _failing)
-    with pytest.raises(KeyError, match="first"), Checkpoints(tmp_path) as store:
-        monkeypatch.setattr(store._manager, "close", _failing)
-        raise KeyError("first")
+    store = Checkpoints(tmp_path)
+    store.save(1, STATE, {})
+    monkeypatch.setattr(store._manager, "wait_until_finished", _failing)
+    with pytest.raises(PacodiError, match=r"step 1 could not be written .*: the disk is gone"):
+        store.__exit__(None, None, None)
+    monkeypatch.setattr(store._manager, "close", _failing)
+    store.__exit__(KeyError, KeyError("the first error"), None)  # which is then heard of
 
 
 def test_a_warning_names_the_line_that_restores(tmp_path):

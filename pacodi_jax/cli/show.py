@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from pacodi_jax.run.trained import Trained
 
 #: What JSON of any other content ends in when it is read and shown as scores.
-_NO_SCORES = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
-_NO_SCORES += (RecursionError,)
+_NO_SCORES = (
+    *(OSError, ValueError, LookupError, TypeError),
+    *(AttributeError, ArithmeticError, RecursionError),
+)
 
 
 def parser_of(prog: str) -> Parser:

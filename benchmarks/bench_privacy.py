@@ -27,13 +27,13 @@ from pacodi_jax.settings import Config
 from pacodi_jax.train.from_config import train
 
 OUT = Path(__file__).resolve().parent.parent / "docs" / "results" / "privacy.json"
-TINY = {"data.source": "table", "data.length": 8, "data.split": "blocks", "data.block": 24}
+TINY = {"data.source": "table", "data.length": 8, "data.split": "blocks", "data.block": 30}
 TINY |= {"data.fractions": (0.4, 0.1, 0.5), "train.calibration": 0, "train.validate_every": 0.5}
 
 
 def memoriser(steps: int) -> tuple[Trained, Dataset]:
-    """A run of far too many steps on 240 rows of an AR(1) process."""
-    noise = np.random.default_rng(0).standard_normal((240, 2))
+    """A run of far too many steps on 300 rows of an AR(1) process."""
+    noise = np.random.default_rng(0).standard_normal((300, 2))
     rows = np.zeros_like(noise)
     for step in range(1, len(rows)):
         rows[step] = 0.8 * rows[step - 1] + noise[step]

@@ -1,43 +1,74 @@
-"""Which tests run which functions of the package, and how long each takes; for ``mutants.py``."""
+"""Other code for loaded modules, and which tests run which functions; for ``mutants.py``."""
 
 import ast
 import builtins
-import importlib
+import functools
 import json
 import os
 import resource
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import FunctionType, ModuleType
 
 import pytest
 
+QUIET = ("-q", "-n0", "-p", "no:cacheprovider")
 
-def watch(copy: Path) -> Callable[[], None]:
-    """Lets every function of a copy of the package note that it runs; returns the way back."""
-    before = {path: path.read_text() for path in (copy / "pacodi_jax").rglob("*.py")}
-    for path, text in before.items():
-        tree, file = ast.parse(text), str(path.relative_to(copy))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef):
-                told = ast.parse(f"__import__('builtins').ran.add(({file!r}, {node.lineno}))").body
-                has_docstring = ast.get_docstring(node) is not None
-                node.body[has_docstring:has_docstring] = told
-        path.write_text(ast.unparse(ast.fix_missing_locations(tree)) + "\n")
-    return lambda: [path.write_text(text) for path, text in before.items()] and None
+
+def swap(module: ModuleType, text: str) -> None:
+    """Gives what a loaded module defines the code of another text, wherever it is held."""
+    before = dict(vars(module))
+    exec(compile(text, str(module.__file__), "exec"), vars(module))
+    for name, old in before.items():
+        new = vars(module).get(name)
+        if new is not old and getattr(old, "__module__", None) == module.__name__:
+            _transplant(old, new)
+            setattr(module, name, old)
+
+
+def _transplant(old: object, new: object) -> None:
+    """Moves the code of a function, a method, or all methods and values of a class."""
+    if isinstance(old, FunctionType):
+        old.__code__, old.__defaults__ = new.__code__, new.__defaults__
+        old.__kwdefaults__ = new.__kwdefaults__
+    for inner in ("__wrapped__", "__func__", "fget", "func"):
+        if hasattr(old, inner) and not isinstance(old, type):
+            _transplant(getattr(old, inner), getattr(new, inner))
+    if isinstance(old, type):
+        for name, value in vars(new).items():
+            kept = vars(old).get(name)
+            known = (FunctionType, classmethod, staticmethod, property, functools.cached_property)
+            if isinstance(kept, known):
+                _transplant(kept, value)
+            elif isinstance(value, int | float | tuple) and kept != value:
+                setattr(old, name, value)
+
+
+def watched(text: str, file: str) -> str:
+    """The text with functions that note in ``builtins.ran`` that they run."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            told = ast.parse(f"__import__('builtins').ran.add(({file!r}, {node.lineno}))").body
+            begin = ast.get_docstring(node) is not None
+            node.body[begin:begin] = told
+    return ast.unparse(ast.fix_missing_locations(tree))
 
 
 class Recorder:
-    """A plugin of pytest that keeps ``{test: [seconds, {file: heads}]}`` of the tests that pass.
+    """A plugin of pytest that keeps ``{test: [seconds, {file: lines}]}`` of the tests that pass.
 
-    What a fixture runs counts for every test that asks for it, not for the first alone.
+    The lines are those of the functions that ran; those of a fixture count for every test that asks
+    for it, not for the first alone.
     """
 
     def __init__(self) -> None:
         self.found, self.fixtures = {}, {}
         builtins.ran = set()
 
-    def watched(self):
+    def noted(self):
         """Runs what it yields to and returns what that ran."""
         outer, builtins.ran = builtins.ran, set()
         result = yield
@@ -47,14 +78,14 @@ class Recorder:
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef):
         """Keeps what a fixture runs."""
-        self.fixtures[fixturedef], result = yield from self.watched()
+        self.fixtures[fixturedef], result = yield from self.noted()
         return result
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item):
         """Keeps what a test runs."""
         begun, self.passed = time.process_time(), True
-        ran, result = yield from self.watched()
+        ran, result = yield from self.noted()
         asked = item._fixtureinfo.name2fixturedefs.values()
         ran.update(*(self.fixtures.get(each[-1], ()) for each in asked))
         files: dict[str, list[int]] = {}
@@ -81,46 +112,56 @@ class Chooser:
         items.sort(key=lambda item: self.order[item.nodeid])
 
 
-def pytest_in_a_child(copy: Path, log: Path, seconds: int, plugin, *words, then: Callable = id):
-    """Runs pytest in a fork, which has the heavy imports already; returns the exit code."""
+def in_a_child(log: Path, seconds: int, work: Callable[[], int]) -> int:
+    """Runs work in a fork, which has every module already; returns its exit code."""
     if not (child := os.fork()):
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-        os.chdir(copy)
         os.dup2(os.open(log, os.O_CREAT | os.O_WRONLY | os.O_TRUNC), 1)
         os.dup2(1, 2)
-        run = importlib.import_module("pytest").main
-        code = run([*words, "-q", "-n0", "-p", "no:cacheprovider"], plugins=[plugin])
-        then(plugin)
-        os._exit(code)
+        try:
+            os._exit(work())
+        except BaseException as error:
+            print(f"FAILED {type(error).__name__} before any test", flush=True)
+            os._exit(9)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def record(copy: Path, room: str) -> dict[str, list]:
-    """What the tests of a room run, kept beside the copy."""
-    kept = copy.parent / f"tests_{room}.json"
+def record(out: Path, room: str) -> dict[str, list]:
+    """What the tests of a room run, kept in a file."""
+    kept = out / f"tests_{room}.json"
+
+    def work() -> int:
+        plugin, root = Recorder(), Path.cwd()
+        for path in sorted(root.glob(f"pacodi_jax/{room}/**/*.py")):
+            name = ".".join(path.relative_to(root).with_suffix("").parts)
+            if name in sys.modules:
+                text = watched(path.read_text(), str(path.relative_to(root)))
+                swap(sys.modules[name], text)
+        code = pytest.main([f"tests/{room}", *QUIET], plugins=[plugin])
+        kept.write_text(json.dumps(plugin.found))
+        return code
+
     if not kept.exists():
-
-        def keep(plugin: Recorder) -> None:
-            kept.write_text(json.dumps(plugin.found))
-
-        restore, log = watch(copy), copy.parent / f"tests_{room}.log"
-        pytest_in_a_child(copy, log, 7200, Recorder(), f"tests/{room}", then=keep)
-        restore()
+        in_a_child(out / f"tests_{room}.log", 7200, work)
     return json.loads(kept.read_text())
 
 
-def chosen(tests: dict[str, list], file: str, lines: set[int], seconds: float = 90) -> list[str]:
-    """The tests that ran a line, fastest first, then others of their files, within some time.
+def chosen(tests: dict[str, list], file: str, line: int, seconds: float = 15) -> list[str]:
+    """The tests that ran a function, then others of their files, within some seconds.
 
-    A line that only importing runs is for the tests that run anything of its file.
+    Those named after the file come first, then the fastest. A line that only importing runs is
+    for the tests that run anything of its file.
     """
-    of_file = {test: set(files[file]) for test, (_, files) in tests.items() if file in files}
-    near = [test for test, ran in of_file.items() if ran & lines] or list(of_file)
+    of_file = {test: files[file] for test, (_, files) in tests.items() if file in files}
+    near = [test for test, ran in of_file.items() if line in ran] or list(of_file)
     names = {test.split("::")[0] for test in near}
     rest = [test for test in tests if test.split("::")[0] in names and test not in near]
-    order = [each for part in (near, rest) for each in sorted(part, key=lambda t: tests[t][0])]
+    near, rest = (
+        sorted(part, key=lambda test: (Path(file).stem not in test, tests[test][0]))
+        for part in (near, rest)
+    )
     within = []
-    for test in order:
+    for test in [*near, *rest]:
         seconds -= tests[test][0]
         within += [test] if seconds > 0 or not within else []
     return within

@@ -2,29 +2,28 @@
 
     nice python benchmarks/mutants.py --out DIR [--count 300] [--rooms core,data]
 
-The changes are made in a copy of the project that the first command makes in DIR. It notes which
-tests run which functions (``mutant_tests.py``), so that a mutant costs seconds. DIR/mutants.json
-grows with every mutant; the same command goes on where it stopped. One that exceeds its processor
-time counts as noticed.
+Nothing on disk is changed: all modules and tests of a room are loaded once, and for each mutant a
+fork of this process gets the changed code and runs the tests that run it (``mutant_tests.py``).
+DIR/mutants.json grows with every mutant; the same command goes on where it stopped. One that
+exceeds its processor time counts as noticed. A constant is changed in its own module, not where
+others have imported it by name.
 """
 
 import argparse
 import ast
-import importlib
 import json
 import os
 import random
 import re
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import mutant_tests
+import pytest
 
 ROOMS = {"core": "core/**/*", "data": "data/s[cp][al][il]*", "checkpoint": "checkpoint/*"}
 ROOMS |= {"models": "models/**/*", "metrics": "metrics/*"}
-HEAVY = "jax flax.linen optax pandas pyarrow sklearn scipy.stats matplotlib.pyplot orbax.checkpoint"
 SWAPS = "Lt LtE, Gt GtE, Eq NotEq, In NotIn, Is IsNot, Add Sub, Mult Div, And Or"
 SWAP = dict(pair.split() for pair in SWAPS.split(", "))
 SWAP |= {new: old for old, new in SWAP.items()} | {"FloorDiv": "Mult", "Pow": "Mult"}
@@ -59,10 +58,10 @@ def places(node: ast.AST, at: tuple = (0, 0)) -> Iterator[tuple]:
                     yield from places(child, here)
 
 
-def mutants(copy: Path, pattern: str) -> Iterator[dict]:
+def mutants(pattern: str) -> Iterator[dict]:
     """All mutants of a room, with the whole changed text of the file."""
-    for path in sorted((copy / "pacodi_jax").glob(f"{pattern}.py")):
-        tree, file = ast.parse(path.read_text()), str(path.relative_to(copy))
+    for path in sorted(Path("pacodi_jax").glob(f"{pattern}.py")):
+        tree = ast.parse(path.read_text())
         plain = ast.unparse(tree).splitlines()
         for container, key, new, lines in places(tree):
             old, container[key] = container[key], new
@@ -70,22 +69,25 @@ def mutants(copy: Path, pattern: str) -> Iterator[dict]:
             container[key] = old
             pairs = zip(plain, text.splitlines(), strict=False)
             for was, now in [pair for pair in pairs if len({*pair}) > 1][:1]:
-                about = {"file": file, "lines": lines, "was": was.strip(), "is": now.strip()}
-                yield about | {"text": text}
+                about = {"file": str(path), "lines": list(lines), "was": was.strip()}
+                yield about | {"is": now.strip(), "text": text}
 
 
-def outcome(mutant: dict, copy: Path, tests: dict) -> str:
+def outcome(mutant: dict, log: Path, tests: dict) -> str:
     """``survived``, or the test that noticed."""
-    file, log = copy / mutant["file"], copy.parent / "last.log"
-    asked = mutant_tests.chosen(tests, mutant["file"], {*mutant["lines"]})
+    asked = mutant_tests.chosen(tests, mutant["file"], mutant["lines"][0])
     if not asked:
-        return "no test"
+        return "survived: no test"
+    names = {test.split("::")[0] for test in asked}
+    module = sys.modules[".".join(Path(mutant["file"]).with_suffix("").parts)]
+
+    def work() -> int:
+        mutant_tests.swap(module, mutant["text"])
+        plugin = mutant_tests.Chooser(asked)
+        return pytest.main([*sorted(names), "-x", *mutant_tests.QUIET], plugins=[plugin])
+
     seconds = 15 + 3 * int(sum(tests[test][0] for test in asked))
-    whole = file.read_text()
-    file.write_text(mutant["text"])
-    plugin, names = mutant_tests.Chooser(asked), {test.split("::")[0] for test in asked}
-    code = mutant_tests.pytest_in_a_child(copy, log, seconds, plugin, "-x", *sorted(names))
-    file.write_text(whole)
+    code = mutant_tests.in_a_child(log, seconds, work)
     found = re.search(r"^(?:FAILED|ERROR) (\S+)", log.read_text(errors="replace"), re.MULTILINE)
     return "survived" if code == 0 else found[1] if found else f"exit code {code}"
 
@@ -97,27 +99,23 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--rooms", default=",".join(ROOMS))
     options = parser.parse_args()
-    copy, kept = options.out.absolute() / "copy", options.out / "mutants.json"
-    if not copy.exists():
-        ignored = shutil.ignore_patterns(".git", ".venv*")
-        shutil.copytree(Path(__file__).parents[1], copy, ignore=ignored)
-    os.environ |= {"PYTHONPATH": str(copy), "JAX_COMPILATION_CACHE_DIR": f"{copy.parent}/programs"}
+    out = options.out.absolute()
+    out.mkdir(parents=True, exist_ok=True)
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = f"{out}/programs"
     os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
-    sys.path.insert(0, str(copy))
-    [importlib.import_module(name) for name in f"{HEAVY} pytest".split()]
+    os.chdir(Path(__file__).parents[1])
+    sys.path.insert(0, os.getcwd())
+    rooms, kept = options.rooms.split(","), out / "mutants.json"
+    pytest.main([*(f"tests/{room}" for room in rooms), "--collect-only", *mutant_tests.QUIET])
     done = json.loads(kept.read_text()) if kept.exists() else []
-    for room in options.rooms.split(","):
-        sys.dont_write_bytecode = False
-        tests, all_ = mutant_tests.record(copy, room), list(mutants(copy, ROOMS[room]))
-        sys.dont_write_bytecode = True
-        for mutant in random.Random(0).sample(all_, options.count // len(ROOMS)):
+    for room in rooms:
+        tests, every = mutant_tests.record(out, room), list(mutants(ROOMS[room]))
+        for mutant in random.Random(0).sample(every, options.count // len(ROOMS)):
             about = {key: value for key, value in mutant.items() if key != "text"}
-            about["lines"] = list(about["lines"])
-            if any(about.items() <= old.items() for old in done):
-                continue
-            done.append({**about, "noticed_by": outcome(mutant, copy, tests)})
-            kept.write_text(json.dumps(done, indent=1) + "\n")
-            print(len(done), done[-1], flush=True)
+            if not any(about.items() <= old.items() for old in done):
+                done.append({**about, "noticed_by": outcome(mutant, out / "last.log", tests)})
+                kept.write_text(json.dumps(done, indent=1) + "\n")
+                print(len(done), done[-1], flush=True)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ from scipy.special import ndtr
 from pacodi_jax import data
 from pacodi_jax.data import scaling
 from pacodi_jax.data.recipe import Recipe
+from pacodi_jax.data.scaling import fit
+from pacodi_jax.errors import PacodiError
 
 
 def _fit(*columns):
@@ -80,3 +82,30 @@ def test_a_recipe_keeps_the_curve_and_an_older_one_has_none(tmp_path):
     older["scaler"] = {k: older["scaler"][k] for k in ("offset", "factor")}
     again = Recipe.from_json(json.dumps(older))
     np.testing.assert_array_equal(again.deliver(windows), recipes["standard"].deliver(windows))
+
+
+@pytest.mark.parametrize("scaling", ["min_max", "standard", "robust"])
+@pytest.mark.parametrize("end", [1e302, 1.7e308])
+def test_a_channel_that_spans_too_much_is_refused_by_name(scaling, end):
+    column = np.tile([-end, end], 50)[:, None]
+    with pytest.raises(PacodiError, match="column 'a' spans too wide a range"):
+        fit(column, np.ones(100, bool), scaling, ("a",))
+
+
+def test_the_rows_of_train_alone_are_looked_at_wherever_they_lie():
+    values = np.arange(20.0)[:, None]
+    for rows in (slice(3, 9), slice(3, 10), slice(0, 20), [3, 4, 9, 12]):
+        chosen = np.zeros(20, bool)
+        chosen[rows] = True
+        scaler = scaling.fit(values, chosen, "standard", ("a",))
+        assert scaler.offset == pytest.approx(values[rows].mean())
+        assert scaler.factor == pytest.approx(values[rows].std())
+
+
+def test_half_a_row_lies_beyond_each_end_of_a_curve():
+    scaler, values = _fit(np.random.default_rng(7).gamma(2, size=1000))
+    assert ndtr(scaler.scores[0]) == pytest.approx(0.5 / 1000)
+    assert ndtr(scaler.scores[-1]) == pytest.approx(1 - 0.5 / 1000)
+    assert scaler.unscale(scaler.scores[[0, -1], None]).ravel() == pytest.approx(
+        [values.min(), values.max()]
+    )

@@ -2,7 +2,7 @@
 
     python benchmarks/bench_large.py [--gigabytes 20] [--channels 40] [--kind parquet] [--steps 300]
 
-The table has hourly stamps and channels of float64, some with holes, and lies in a temporary
+The table has a stamp per second and channels of float64, some with holes, and lies in a temporary
 folder of --folder. Every command is a process of its own, and what it took of memory at most is
 what the system says of it (ru_maxrss), files that it mapped included. All is removed at the end.
 """
@@ -21,22 +21,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
+import scipy.signal
 
 _ROWS = 1 << 16
 
 
 def chunks(rows: int, channels: int) -> Iterator[pa.Table]:
-    """A random walk per channel around a daily wave, a hole in some rows, block by block."""
-    rng, level = np.random.default_rng(0), np.zeros(channels)
+    """An AR(1) process per channel around a wave, a hole in some rows, block by block."""
+    rng, state = np.random.default_rng(0), np.zeros((1, channels))
     for begin in range(0, rows, _ROWS):
         count = min(_ROWS, rows - begin)
-        hours = np.arange(begin, begin + count)
-        steps = 0.1 * rng.standard_normal((count, channels))
-        values = level + np.cumsum(steps - 0.01 * level, axis=0)
-        level = values[-1]
-        values += np.sin(2 * np.pi * hours / 24)[:, None]
+        seconds = np.arange(begin, begin + count)
+        noise = rng.standard_normal((count, channels))
+        values, state = scipy.signal.lfilter([0.3], [1, -0.95], noise, axis=0, zi=state)
+        values += np.sin(2 * np.pi * seconds / 24)[:, None]
         values[:: _ROWS // 4, 0] = np.nan
-        columns = {"when": hours.astype("datetime64[h]").astype("datetime64[s]")}
+        columns = {"when": seconds.astype("datetime64[s]")}
         columns |= {f"x{i}": values[:, i] for i in range(channels)}
         yield pa.table(columns)
 

@@ -9,7 +9,7 @@ from pacodi_jax.data import mapped
 from pacodi_jax.data.bounds import Bounds, to_line
 
 #: Of a table on disk so many rows of train, evenly spread, stand for all where order counts.
-_SAMPLE = 1 << 19
+_SAMPLE = 1 << 18
 
 
 class Column(NamedTuple):

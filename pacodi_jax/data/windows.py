@@ -57,12 +57,12 @@ class WindowSet:
     def spread(self, numbers: int) -> Self:
         """All windows if they hold at most so many numbers; else some, evenly spread over all.
 
-        Those then hold an eighth of that, since whoever fits to them makes copies.
+        Those then hold a sixteenth of that, since whoever fits to them makes copies.
         """
         size = self.length * self.channels
         if len(self) * size <= numbers:
             return self
-        most = max(numbers // (8 * size), 1)
+        most = max(numbers // (16 * size), 1)
         return self.pick(np.arange(most) * len(self) // most)
 
     def touching(self) -> Iterator[np.ndarray]:

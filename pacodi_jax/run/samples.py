@@ -64,7 +64,7 @@ def holds(folder: Path, facts: Mapping[str, Any], told: str, result: str) -> boo
     try:
         found = json.loads((folder / told).read_text(encoding="utf-8"))
         same = all(found.get(name) == fact for name, fact in facts.items())
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError):
         return False
     return same and (folder / result).is_file()
 

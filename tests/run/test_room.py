@@ -57,7 +57,8 @@ def test_samples_beyond_memory_are_refused_before_training_for_them(tmp_path, ca
     ("changes", "message"),
     [
         ({"model.width": 10**6}, r"a model of [\d,]{15,} parameters: .* TB .*model\.width"),
-        ({"train.batch": 10**11}, r"train\.batch=100000000000: .* TB .*Lower train\.batch"),
+        ({"train.batch": 2 * 10**9}, r"train\.batch=2000000000: .* GB .*Lower train\.batch"),
+        ({"train.calibration": 10**10}, r"train\.calibration=10000000000: .* TB .*Lower it"),
     ],
 )
 def test_a_model_or_a_batch_beyond_memory_is_refused_by_name(changes, message):

@@ -6,15 +6,15 @@ import json
 import numpy as np
 import pandas as pd
 
-from pacodi_jax.data import bounds, calendar
+from pacodi_jax.data import bounds, calendar, mapped
 from pacodi_jax.data.settings import DataSettings
 from pacodi_jax.data.table import Table
 
 
 def fingerprint(table: Table, settings: DataSettings, seed: int) -> str:
-    """SHA-256 of the values, the time grid, ids and labels, and the settings but for the path."""
+    """SHA-256 of the values, the time grid, ids and labels, and the settings that change them."""
     options = {**settings.to_dict(), "seed": seed}
-    del options["path"]
+    del options["path"], options["stream"]
     for name, off in (("bounds", bounds.NONE), ("calendar", calendar.OFF), ("block", 0)):
         if options[name] == off:  # as in versions that had no such setting
             del options[name]
@@ -22,9 +22,9 @@ def fingerprint(table: Table, settings: DataSettings, seed: int) -> str:
     digest = hashlib.sha256(json.dumps(given, sort_keys=True).encode())
     known = [table.channels, table.dtypes, table.starts, table.clock, table.bounds.tolist()]
     digest.update(json.dumps(known).encode())
-    digest.update(np.ascontiguousarray(table.values).data)
-    if table.positions is not None:
-        digest.update(np.ascontiguousarray(table.positions).data)
+    for array in (table.values, *(() if table.positions is None else (table.positions,))):
+        for part in mapped.blocks(array):
+            digest.update(np.ascontiguousarray(array[part]).data)
     if table.ids is not None:
         digest.update(json.dumps([str(i) for i in table.ids]).encode())
     if table.static.shape[1]:

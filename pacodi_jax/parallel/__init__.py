@@ -1,6 +1,6 @@
 """Many devices and many hosts: the only package that knows how work is spread over them."""
 
-from pacodi_jax.parallel.blocks import in_blocks
+from pacodi_jax.parallel.blocks import in_blocks, rows_of_blocks
 from pacodi_jax.parallel.hosts import (
     Job,
     agree,
@@ -16,9 +16,11 @@ from pacodi_jax.parallel.mapping import (
     BACKENDS,
     average,
     average_gradients,
+    bytes_per_device,
     device_slice,
     map_step,
     replicate,
+    spread,
     traced_devices,
     unreplicate,
 )
@@ -34,6 +36,7 @@ __all__ = [
     "average",
     "average_gradients",
     "broadcast",
+    "bytes_per_device",
     "detect",
     "device_slice",
     "in_blocks",
@@ -43,6 +46,8 @@ __all__ = [
     "map_step",
     "meet",
     "replicate",
+    "rows_of_blocks",
+    "spread",
     "traced_devices",
     "unreplicate",
 ]

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from pacodi_jax import files, parallel
-from pacodi_jax.data import Dataset, WindowSet, batches
+from pacodi_jax.data import Dataset, WindowSet
 from pacodi_jax.data.captioned import Captioned
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.models import Arrays, Batch, Generator, Shape
@@ -24,7 +24,10 @@ from pacodi_jax.train.display import Display, Silent
 from pacodi_jax.train.fit import fit, refuse_uneven_batch
 from pacodi_jax.train.host_loop import Run
 from pacodi_jax.train.signals import Signals
+from pacodi_jax.train.sources import source_of
 
+#: Numbers in the windows that are fitted to at once; of more, windows spread evenly over train.
+_MANY = 1 << 28
 #: Windows on which validation is taken, at most.
 _JUDGED = 1024
 #: Folded into the run's seed for the draws of calibration; samples have a stream of their own.
@@ -87,11 +90,9 @@ def train(
     refusals.require_room(config, shape, generator)
     if workdir is not None and _is_begun(workdir, config):
         _describe(workdir, config, dataset)
-    size = len(dataset.train)
     outcome = fit(
         generator,
-        batches.resident(dataset.train, dropout=config.text.dropout, seed=config.seed),
-        lambda step: batches.indices(config.seed, step, config.train.batch, size),
+        source_of(dataset.train, config),
         config.train,
         seed=config.seed,
         identity=_identity(config, dataset),
@@ -110,19 +111,20 @@ def train(
 
 def _prepare(config: Config, dataset: Dataset) -> tuple[Arrays, Shape]:
     """What the family fits to the training windows, and the sizes of its model."""
-    condition = dataset.train.condition()
-    windows = dataset.train.once().values()
-    arrays = config.model.prepare(config.family, windows, condition)
-    length, channels = windows.shape[1:]
-    width = 0 if condition is None else condition.shape[1]
-    return arrays, Shape(length, channels, width)
+    train = dataset.train
+    condition, once = train.spread(_MANY).condition(), train.once()
+    some = once.spread(_MANY)
+    arrays = config.model.prepare(config.family, some.values(), condition)
+    if len(some) < len(once):
+        arrays = config.model.pass_over(config.family, arrays, once.touching())
+    return arrays, Shape(train.length, train.channels, train.condition_width)
 
 
 def _model(
     config: Config, dataset: Dataset, generator: Generator, arrays: Arrays, outcome: Run
 ) -> Trained:
     """The trained model, its samples not yet calibrated."""
-    recipe, condition = dataset.recipe, dataset.train.condition()
+    recipe = dataset.recipe
     weights = jax.tree.map(np.asarray, generator.weights(outcome.state))
     facts = {
         "model": config.model.name,
@@ -132,9 +134,9 @@ def _model(
         "protocol": config.data.protocol,
         "length": config.data.length,
         "channels": list(recipe.live_channels),
-        "train_windows": len(np.unique(dataset.train.starts)),
+        "train_windows": len(dataset.train.once()),
         "encoder": dataset.train.encoder if isinstance(dataset.train, Captioned) else "",
-        "condition_width": 0 if condition is None else condition.shape[1],
+        "condition_width": dataset.train.condition_width,
         "steps": outcome.step,
         "parameters": estimate.count(weights),
         "seed": config.seed,
@@ -164,7 +166,7 @@ def _finished(
         return model
     display.say(f"calibrating samples by {draws:,} draws")
     key = jax.random.fold_in(jax.random.key(model.config.seed), _CALIBRATION_STREAM)
-    windows = dataset.train.once().values()
+    windows = dataset.train.once().spread(_MANY).values()
     given = model.request(model.config.seed, draws).vectors  # dates by train's law, if any
     arrays = generator.finish(key, model.weights, windows, draws, given)
     arrays = jax.tree.map(np.asarray, arrays)
@@ -210,13 +212,13 @@ def validator(
     if not len(windows):
         return None
     rounds = max(min(len(windows), _JUDGED) // batch, 1)
-    chosen = np.linspace(0, len(windows) - 1, rounds * batch).astype(int).reshape(rounds, batch)
-    condition = windows.condition()
+    judged = windows.pick(np.linspace(0, len(windows) - 1, rounds * batch).astype(int))
+    condition = judged.condition()
     slots = np.broadcast_to(np.arange(batch, dtype=np.int32), (rounds, batch))
     batched = Batch(
-        windows.take(chosen.ravel()).reshape(rounds, batch, windows.length, -1),
+        judged.values().reshape(rounds, batch, windows.length, -1),
         slots,
-        None if condition is None else condition[chosen],
+        None if condition is None else condition.reshape(rounds, batch, -1),
     )
     keys = jax.random.split(jax.random.key(0), rounds)
 

@@ -20,7 +20,7 @@ import pandas as pd
 from pacodi_jax import checkpoint, data
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.report import intake, pictures
-from pacodi_jax.run import folder
+from pacodi_jax.run import folder, sealed
 from pacodi_jax.text.replies import Replies
 
 OLD = Path(__file__).parents[1] / "tests/fixtures/version_0_1/run_plain"
@@ -138,7 +138,7 @@ def _read_table(path: Path) -> None:
 
 def _sealed() -> list[bytes]:
     with tempfile.TemporaryDirectory() as place:
-        return [folder.load(OLD).save(Path(place, "m.pacodi")).read_bytes()]
+        return [sealed.write(folder.load(OLD), Path(place, "m.pacodi")).read_bytes()]
 
 
 def _resealed(rng: random.Random, raw: bytes) -> bytes:

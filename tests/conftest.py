@@ -13,6 +13,7 @@ import matplotlib
 import pytest
 
 from pacodi_jax import files
+from tests.compiling import compiling_quickly
 
 matplotlib.use("Agg")
 
@@ -31,6 +32,13 @@ def dropped_programs() -> Iterator[None]:
     yield
     jax.clear_caches()
     gc.collect()
+
+
+@pytest.fixture(scope="module")
+def quick_compiles() -> Iterator[None]:
+    """Compiles with little effort."""
+    with compiling_quickly():
+        yield
 
 
 @pytest.fixture

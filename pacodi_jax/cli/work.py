@@ -14,7 +14,7 @@ from pacodi_jax.data import Dataset, attributes
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.report import pictures
 from pacodi_jax.report.progress import progress_bar, say
-from pacodi_jax.run import folder, parts, room, samples, score
+from pacodi_jax.run import folder, parts, room, samples, score, told
 from pacodi_jax.run.ownership import owned
 from pacodi_jax.run.trained import Trained
 from pacodi_jax.settings import Config
@@ -100,7 +100,7 @@ def sample(
     count = chosen if wish.count is None else wish.count
     seed = trained.config.seed if wish.seed is None else wish.seed
     request = {"seed": seed, "static": static, "text": wish.text, "start": wish.start, **how}
-    facts = trained.draw_facts(count, **request)
+    facts = told.draw_facts(trained, count, **request)
     if not again and samples.holds(place, facts, "samples.json", "samples.npy"):
         tell(f"{place} holds these {count} windows already")
         return

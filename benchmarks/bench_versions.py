@@ -11,14 +11,13 @@ import argparse
 import json
 import os
 import resource
-import select
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,8 +26,6 @@ import numpy as np
 HERE = Path(__file__).parents[1]
 #: What one round does: training steps, windows drawn.
 STEPS, WINDOWS = 20, 256
-#: Seconds without an answer that end the comparison.
-PATIENCE = 600
 SHORT = {"steps": 2, "calibration": 0, "warmup": 0, "chunk": 1}
 UNITS = {"step": ("training step, ms", STEPS), "sample": ("window drawn, ms", WINDOWS)}
 
@@ -123,11 +120,12 @@ class Worker:
         )
 
     def answer(self, task: str = "") -> float:
-        """What it answers to a task, or its first line; ends with its last words if none comes."""
-        if task:
-            print(task, file=self.process.stdin, flush=True)
-        ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
-        line = self.process.stdout.readline() if ready else ""  # type: ignore[union-attr]
+        """What it answers to a task, or its first line; its last words if it has ended."""
+        with suppress(BrokenPipeError):
+            if task:
+                print(task, file=self.process.stdin, flush=True)
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
         if not line:
             self.told.seek(0)
             raise SystemExit(f"no answer to {task or 'the start'}:\n{self.told.read()[-2000:]}")

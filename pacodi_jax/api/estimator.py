@@ -178,7 +178,7 @@ class PaCoDi(SeriesMethods):
           seed: window i depends on (seed, i) alone; the estimator's seed by default.
           static: values of static columns, such as ``{"grade": "high"}``. Columns left out are
             drawn from their law in train.
-          text: what the windows shall look like, for a model that reads texts.
+          text: what the windows should look like, for a model that reads texts.
           start: the first stamp of every window, such as ``"2027-01-01"``, for a model trained
             with ``data.calendar``; by default first stamps are drawn from those of train.
           output: ``"frame"``, or ``"numpy"`` for an array ``(count, length, channels)``.
@@ -280,7 +280,7 @@ class PaCoDi(SeriesMethods):
         Args:
           path: the file.
           count: windows per call.
-          platforms: on which it shall run: ``"cpu"``, ``"cuda"``, ``"tpu"``.
+          platforms: where it is to run: ``"cpu"``, ``"cuda"``, ``"tpu"``.
           static: values of static columns, as for :meth:`sample`.
           text: a text, as for :meth:`sample`.
           **how: sampling choices, as for :meth:`sample`.

@@ -32,8 +32,8 @@ class Wish:
     Attributes:
       count: windows; None for ``sample.count``.
       seed: of the draw; None for the run's.
-      text: that they shall be described by.
-      static: ``column=value,column=value`` that they shall have.
+      text: what they should look like.
+      static: ``column=value,column=value`` that they should have.
       start: their first stamp.
       quote: whether what a spreadsheet takes for formulas is written as text.
     """

@@ -1,4 +1,4 @@
-"""The covariance of training windows, all steps and channels jointly, and what noise leaves of it.
+"""The covariance of training windows, all steps and channels jointly, and its posterior.
 
 Windows are handled as rows ``(R, C)``, coordinates in which noise is white; see
 :mod:`pacodi_jax.core.conditioning`.

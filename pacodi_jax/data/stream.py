@@ -6,8 +6,6 @@ resident one.
 
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ import numpy as np
 from array_record.python.array_record_module import ArrayRecordWriter
 from grain.sources import ArrayRecordDataSource
 
+from pacodi_jax import files
 from pacodi_jax.data import batches
 from pacodi_jax.data.windows import WindowSet
 from pacodi_jax.errors import PacodiError
@@ -37,16 +36,8 @@ def write(windows: WindowSet, folder: str | os.PathLike[str]) -> Path:
       The folder.
     """
     target = Path(folder)
-    if target.exists():
-        raise PacodiError(f"{target} exists already; remove it or name another folder")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(dir=target.parent, prefix="."))
-    try:
+    with files.making(target) as made:
         _write_records(windows, made)
-        made.rename(target)
-    except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
-        raise
     return target
 
 

@@ -195,8 +195,8 @@ class SpectralSampler:
     ) -> np.ndarray:
         """Draws windows; see :class:`~pacodi_jax.models.protocol.Generator`.
 
-        Under ``oracle``, ``borrowed`` gives the mean and scale ``(count, C)`` that the windows
-        shall have; by default those of training windows drawn at random, with replacement.
+        Under ``oracle``, ``borrowed`` gives the mean and scale ``(count, C)`` of the windows; by
+        default those of training windows drawn at random, with replacement.
         """
         check_draw(key, count, condition)
         sampling = self.sampling.replace(**how)

@@ -114,7 +114,7 @@ class Trained:
           count: how many.
           seed: window i depends on (seed, i) alone; the run's seed by default.
           static: values of static columns; those left out are drawn from train's law.
-          text: what the windows shall look like, for a model that reads texts.
+          text: what the windows should look like, for a model that reads texts.
           start: the first stamp of every window, for a model with a calendar; drawn from the
             first stamps of the training windows by default.
           progress: called with (drawn, count) after each block.

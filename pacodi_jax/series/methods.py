@@ -114,7 +114,7 @@ class SeriesMethods(abc.ABC):
           count: how many series; of a table, continuations per series.
           seed: series i depends on (seed, i) alone; the estimator's seed by default.
           static: values of static columns; those left out are drawn from train's law, per series.
-          text: what the windows shall look like, for a model that reads texts.
+          text: what the windows should look like, for a model that reads texts.
           overlap: steps that a window shares with the one before; half a window by default.
           output: ``"frame"``, or ``"numpy"`` for an array ``(count, steps, channels)``.
           progress: show a progress bar.
@@ -170,7 +170,7 @@ class SeriesMethods(abc.ABC):
           draws: continuations per series.
           each: return the draws themselves, numbered in a column ``draw``.
           noise: standard deviation of the observations, one number or one per channel.
-          text: what the steps shall look like, for a model that reads texts.
+          text: what the steps should look like, for a model that reads texts.
           seed: the estimator's by default.
           overlap: steps that windows share; half a window by default.
           output: ``"frame"``, or ``"numpy"`` for the draws ``(draws, horizon, channels)``, of

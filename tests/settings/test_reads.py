@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from pacodi_jax.cli import work
-from pacodi_jax.config import Section
+from pacodi_jax.config import Section, setting
 from pacodi_jax.data import DataSettings
 from pacodi_jax.metrics.registry import Budget
 from pacodi_jax.models import FAMILIES
@@ -36,6 +36,22 @@ def reads(monkeypatch) -> set[str]:
 
     monkeypatch.setattr(Section, "__getattribute__", spy)
     return found
+
+
+def test_only_what_acts_on_a_setting_counts_as_reading_it(reads):
+    """A setting that is checked, compared and stored, but asked for by nobody, is found."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Toy(Section, name="toy"):
+        width: int = setting(3, "of it", least=1)
+        idle: int = setting(3, "of nothing", least=1)
+
+    toy = Toy().replace(idle=4)
+    assert toy.to_dict() == {"width": 3, "idle": 4}
+    assert toy != Toy()
+    assert reads == set()
+    assert toy.width == 3
+    assert reads == {"toy.width"}
 
 
 def test_no_setting_goes_unread(reads, tmp_path):

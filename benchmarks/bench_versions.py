@@ -2,7 +2,7 @@
 
     python benchmarks/bench_versions.py --before ../before [--rounds 11] [--core 1] [--json FILE]
 
-Each checkout has a process of its own that trains ETTh1's preset for two steps and then repeats
+Each checkout has a process of its own that trains Sines' preset for two steps and then repeats
 what it is asked. The rounds of the two alternate, and a ratio is of one round, so whatever else the
 machine does falls on both. Processor time is that of all threads.
 """
@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -37,18 +38,18 @@ def trained(length: int, workdir: Path) -> Any:
     if is_before(Path(pacodi_jax.__file__).parents[1]):
         from pacodi_jax.train.job import train
 
-        from configs import etth1
+        from configs import sines
 
-        made = etth1.get_config(f"length={length}")
+        made = sines.get_config(f"length={length}")
         made.train.update({**SHORT, "log_every": 1, "validate_every": 2})
         train(made, workdir)
         return pacodi_jax.load(workdir)
-    from pacodi_jax.configs import etth1
+    from pacodi_jax.configs import sines
     from pacodi_jax.settings import Config
     from pacodi_jax.train.from_config import train
 
     changes = {f"train.{name}": value for name, value in SHORT.items()}
-    asked = etth1.get_config(f"length={length}").to_dict()
+    asked = sines.get_config(f"length={length}").to_dict()
     return train(Config.make(asked).changed(changes), workdir).model
 
 
@@ -172,6 +173,16 @@ def imports(checkouts: list[Path], rounds: int) -> Iterator[dict[str, str]]:
         yield row(name, [[imported(*pair) for pair in pairs] for _ in range(rounds)])
 
 
+def programs(checkouts: list[Path], length: int, rounds: int) -> Iterator[dict[str, str]]:
+    """Rows of a training step and of a window drawn, both sides' models being of one size."""
+    with workers(checkouts, length) as pair:
+        sizes = [worker.answer() for worker in pair]
+        if len(set(sizes)) > 1:
+            raise SystemExit(f"not the same model: {sizes} parameters")
+        for task, (what, _) in UNITS.items():
+            yield row(what, [[worker.answer(task) for worker in pair] for _ in range(rounds)])
+
+
 def row(name: str, found: list[list[float]]) -> dict[str, str]:
     """Median and quartiles of both checkouts in milliseconds, and of the ratio of each round."""
     told = {"what": name}
@@ -204,17 +215,12 @@ def main() -> None:
     if given.core is not None:
         os.sched_setaffinity(0, {given.core})
     sides = [given.before.resolve(), HERE]
-    rows = list(imports(sides, given.rounds))
-    with workers(sides, given.length) as pair:
-        sizes = [worker.answer() for worker in pair]
-        if len(set(sizes)) > 1:
-            raise SystemExit(f"not the same model: {sizes} parameters")
-        for task, (what, _) in UNITS.items():
-            found = [[worker.answer(task) for worker in pair] for _ in range(given.rounds)]
-            rows.append(row(what, found))
-    print(f"| {' | '.join(rows[0])} |\n|{'---|' * len(rows[0])}")
-    for found in rows:
-        print(f"| {' | '.join(found.values())} |")
+    rows = []
+    for found in chain(programs(sides, given.length, given.rounds), imports(sides, given.rounds)):
+        if not rows:
+            print(f"| {' | '.join(found)} |\n|{'---|' * len(found)}")
+        print(f"| {' | '.join(found.values())} |", flush=True)
+        rows.append(found)
     if given.json:
         given.json.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
 

@@ -8,9 +8,8 @@ from pacodi_jax.errors import PacodiError
 
 def test_a_failed_write_leaves_what_was_there_and_nothing_else(tmp_path):
     path = files.write_text(tmp_path / "kept.txt", "before")
-    with pytest.raises(ZeroDivisionError), files.replacing(path) as temporary:
-        temporary.write_text("half")
-        _ = 1 / 0
+    with pytest.raises(UnicodeEncodeError):
+        files.write(path, lambda temporary: temporary.write_text("half \ud800", encoding="utf-8"))
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
 

@@ -41,7 +41,7 @@ def check_array(
         chex.assert_shape(array, shape)
         chex.assert_type(array, kind)
     except AssertionError as error:
-        found = f"shape {jnp.shape(array)} of {jnp.result_type(array)}"
+        found = f"shape {jnp.shape(array)} of {getattr(array, 'dtype', type(array).__name__)}"
         raise PacodiError(f"{name} has {found}; expected {expected}.") from error
 
 

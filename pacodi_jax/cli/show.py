@@ -19,7 +19,7 @@ def parser_of(prog: str) -> Parser:
     """The options of the command."""
     parser = Parser(
         prog,
-        "Writes a page to look at a model: windows, whole series, forecasts, spectra, correlations "
+        "Writes a page to look at a model: windows, whole series, forecasts, spectra, correlations\n"
         "and scores. It is one file; open it in any browser, no server or network is needed.",
         f"{prog} runs/mine --out mine.html",
     )

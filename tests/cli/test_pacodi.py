@@ -80,7 +80,8 @@ def test_a_sampler_is_exported(run, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("name", pacodi.COMMANDS)
-def test_every_help_fits_a_screen_and_shows_an_example(name, capsys):
+def test_every_help_fits_a_screen_and_shows_an_example(name, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
     with pytest.raises(SystemExit) as stopped:
         pacodi.main([name, "--help"])
     assert stopped.value.code == 0
@@ -88,6 +89,7 @@ def test_every_help_fits_a_screen_and_shows_an_example(name, capsys):
     assert "example" in said.lower()
     assert f"pacodi {name}" in said
     assert len(said.splitlines()) <= 40
+    assert max(map(len, said.splitlines())) <= 100
 
 
 LIGHT = """

@@ -4,21 +4,20 @@ import contextlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pacodi_jax.api import given, parameters
 from pacodi_jax.data import Dataset, DataSettings
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.report.judgement import Verdict
 from pacodi_jax.report.progress import progress_bar
 from pacodi_jax.run import export, folder, sealed
 from pacodi_jax.run.ownership import owned
-from pacodi_jax.run.score import score
 from pacodi_jax.run.trained import Trained
 from pacodi_jax.series.methods import SeriesMethods
 from pacodi_jax.settings import Config
-from pacodi_jax.train.display import Bar, Silent
-from pacodi_jax.train.from_config import train
+
+if TYPE_CHECKING:
+    from pacodi_jax.report.judgement import Verdict
 
 StrPath = str | os.PathLike[str]
 
@@ -137,6 +136,9 @@ class PaCoDi(SeriesMethods):
         Raises:
           PacodiError: for anything that is wrong with the data or the settings.
         """
+        from pacodi_jax.train.display import Bar, Silent
+        from pacodi_jax.train.from_config import train
+
         settings, table = given.source(data)
         place = None if workdir is None else Path(workdir).expanduser().absolute()
         with contextlib.nullcontext() if place is None else owned(place):
@@ -216,7 +218,7 @@ class PaCoDi(SeriesMethods):
         seed: int | None = None,
         progress: bool = True,
         **how: Any,
-    ) -> Verdict:
+    ) -> "Verdict":
         """Judges the model's samples against real windows.
 
         Args:
@@ -234,6 +236,8 @@ class PaCoDi(SeriesMethods):
         Returns:
           A verdict, which prints as a table; ``.frame``, ``.to_html(path)``.
         """
+        from pacodi_jax.run.score import score
+
         model = self._model
         dataset = self._data(real)
         unseen = None if held_out is None else given.windows(self._model, held_out)

@@ -73,7 +73,7 @@ def test_settings_say_how_many_are_drawn_and_scored_unless_the_call_does(monkeyp
     assert model.sample(2, output="numpy").shape[0] == 2
     scored = []
     monkeypatch.setattr(
-        "pacodi_jax.api.estimator.score", lambda *a, **how: scored.append((a[2], how["seed"]))
+        "pacodi_jax.run.score.score", lambda *a, **how: scored.append((a[2], how["seed"]))
     )
     model.score(progress=False)
     model.score(windows=40, seeds=1, seed=7, progress=False)

@@ -1,8 +1,7 @@
-"""Files and folders that are written whole or not at all, and the cache folder."""
+"""Files that are written whole or not at all, and the folder of what is kept between runs."""
 
 import contextlib
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -37,28 +36,6 @@ def replacing(path: Path) -> Iterator[Path]:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def making(folder: Path) -> Iterator[Path]:
-    """Yields a new neighbour of ``folder`` that takes its name once it is complete.
-
-    Raises:
-      PacodiError: if the folder exists, or cannot be made, with the system's reason.
-    """
-    if folder.exists():
-        raise PacodiError(f"{folder} exists already; remove it or name another folder.")
-    made = None
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(dir=folder.parent, prefix="."))
-        yield made
-        made.rename(folder)
-    except OSError as error:
-        raise PacodiError(f"{folder} cannot be written: {error.strerror or error}.") from error
-    finally:
-        if made is not None:
-            shutil.rmtree(made, ignore_errors=True)
 
 
 def write(path: Path, save: Callable[[Path], object]) -> Path:

@@ -7,6 +7,7 @@ from pacodi_jax.settings.together import Config, flatten
 #: Settings that may change when a run is resumed; a data file may move, its content may not.
 FREE = (
     "data.path",
+    "data.stream",
     "train.steps",
     "train.chunk",
     "train.checkpoint_every",

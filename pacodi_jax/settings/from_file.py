@@ -11,7 +11,7 @@ from pacodi_jax.settings.together import Config
 #: Sections without which a mapping is not the settings of a run.
 _NEEDED = ("data", "model", "train")
 #: Settings of the data that runs of version 0.1 had not, as they were.
-EARLIER = {"bounds": "none", "calendar": "off", "block": 0}
+EARLIER = {"bounds": "none", "calendar": "off", "block": 0, "stream": "off"}
 
 
 def stored(values: Mapping[str, Any]) -> Config:

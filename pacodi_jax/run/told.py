@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from pacodi_jax.run.shards import Shard
 from pacodi_jax.text import statements
 from pacodi_jax.text.encoders.statement_reader import StatementReader
 from pacodi_jax.text.encoders.vocabulary import Vocabulary
@@ -19,6 +20,7 @@ def draw_facts(
     static: Mapping[str, Any] | None = None,
     text: str | None = None,
     start: Any = None,
+    shard: Shard | None = None,
     **how: Any,
 ) -> dict[str, Any]:
     """What decides the windows of a request: JSON values, known before anything is drawn."""
@@ -36,7 +38,7 @@ def draw_facts(
         "reading": _reading(trained, text),
         "static": None if static is None else dict(static),
         "start": None if start is None else str(start),
-    }
+    } | ({} if shard is None else {"shard": [shard.number, shard.parts]})
 
 
 def _reading(trained: "Trained", text: str | None) -> dict[str, Any] | None:

@@ -42,6 +42,7 @@ def write_samples(
         stamps=drawn.stamps,
         static=drawn.columns,
         quote=quote,
+        first=drawn.first,
     )
     array = files.write(folder / "samples.npy", lambda path: _save(path, drawn.values))
     told = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"

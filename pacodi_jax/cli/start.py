@@ -10,8 +10,9 @@ import os
 import resource
 import signal
 import sys
+import threading
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 #: What to do about a limit on memory; JAX reserves much more than it uses.
 _MORE = "Allow 4 GB or more; beyond that, lower train.batch, sample.batch or model.width."
@@ -26,6 +27,7 @@ def run(module: str) -> None:
             stream.reconfigure(errors="backslashreplace")
     command = importlib.import_module(module).command
     _answer_interrupts(signal.default_int_handler)
+    sys.unraisablehook = _interrupt_again
     try:
         code = command()
         sys.stdout.flush()
@@ -78,6 +80,15 @@ def _answer_interrupts(handler: object) -> None:
     """Sets what Ctrl-C does, unless the process was started to ignore it."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, handler)  # type: ignore[arg-type]
+
+
+def _interrupt_again(ignored: Any) -> None:
+    """Ctrl-C where nothing can be raised, as while the garbage collector runs, comes once more."""
+    if ignored.exc_type is KeyboardInterrupt:
+        again = (threading.main_thread().ident, signal.SIGINT)
+        threading.Timer(0.05, signal.pthread_kill, again).start()
+    else:
+        sys.__unraisablehook__(ignored)
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

@@ -105,7 +105,8 @@ def test_a_command_ends_at_once_and_speaks_to_any_terminal():
 
 
 LIMITED = """
-import os, resource, sys, time, types
+import os, resource, signal, sys, time, types
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the tests may ignore it
 resource.setrlimit(resource.RLIMIT_AS, (2**32, 2**32))
 from pacodi_jax.cli import start
 module = types.ModuleType("stand_in")
@@ -141,3 +142,27 @@ def test_under_a_limit_on_memory_an_abort_is_one_line_and_all_else_as_ever(
     assert command.returncode == code
     assert complaint.startswith(told)
     assert len(complaint.splitlines()) == bool(told)
+
+
+SWALLOWED = """
+import signal, sys, time, types
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from pacodi_jax.cli import start
+class Collected:
+    def __del__(self):
+        raise KeyboardInterrupt
+module = types.ModuleType("stand_in")
+def command():
+    Collected()
+    time.sleep(60)
+module.command = command
+sys.modules["stand_in"] = module
+start.run("stand_in")
+"""
+
+
+def test_ctrl_c_while_garbage_is_collected_is_not_swallowed():
+    done = subprocess.run(
+        [sys.executable, "-c", SWALLOWED], capture_output=True, text=True, timeout=50
+    )
+    assert (done.returncode, done.stderr) == (130, "error: interrupted\n")

@@ -102,8 +102,9 @@ def test_the_rows_of_train_alone_are_looked_at_wherever_they_lie():
         assert scaler.factor == pytest.approx(values[rows].std())
 
 
-def test_half_a_row_lies_beyond_each_end_of_a_curve():
+def test_a_curve_has_128_pieces_and_half_a_row_lies_beyond_each_end():
     scaler, values = _fit(np.random.default_rng(7).gamma(2, size=1000))
+    assert scaler.scores.shape == scaler.knots[:, 0].shape == (129,)
     assert ndtr(scaler.scores[0]) == pytest.approx(0.5 / 1000)
     assert ndtr(scaler.scores[-1]) == pytest.approx(1 - 0.5 / 1000)
     assert scaler.unscale(scaler.scores[[0, -1], None]).ravel() == pytest.approx(

@@ -2,8 +2,8 @@
 
     python benchmarks/results_figures.py [FOLDER]     writes docs/pictures/results_*.svg
 
-They are readable on light and dark pages and on a phone: ink follows the reader's preference, and the colours of
-systems are of middle lightness.
+They are readable on light and dark pages and on a phone: ink follows the reader's preference, the
+colours of systems are of middle lightness, and letters are large.
 """
 
 import json
@@ -81,7 +81,7 @@ def look(model: str) -> tuple[str, str]:
 def panels(height: float, count: int, rows: int = 1, **options: Any) -> tuple[Figure, np.ndarray]:
     """Axes in the report's style, row by row."""
     figure, axes = figures.canvas(rows, count // rows, height=height, **options)
-    figure.set_figwidth(6.6 if rows > 1 else 8.0)  # narrow, so that letters stay large on a phone
+    figure.set_figwidth(6.6)  # narrow, so that letters stay large on a phone
     return figure, axes.ravel()
 
 
@@ -133,7 +133,7 @@ def legend(figure: Figure, handles: list[Any], labels: list[str]) -> None:
         handles,
         labels,
         loc="outside upper center",
-        ncols=min(len(labels), 4),
+        ncols=len(labels) if len(labels) < 5 else 3,
         frameon=False,
         labelcolor=figures.INK,
     )

@@ -43,7 +43,8 @@ pd.testing.assert_frame_equal(pj.load("load.pacodi").sample(3), drawn)
 
 def run(*command: object, cwd: Path, **environ: str) -> str:
     """Runs a program without this clone on its path; returns what it prints."""
-    clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    hidden = ("PYTHONPATH", "VIRTUAL_ENV", "XLA_FLAGS")
+    clean = {name: value for name, value in os.environ.items() if name not in hidden}
     done = subprocess.run(
         [str(part) for part in command],
         cwd=cwd,

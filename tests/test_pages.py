@@ -30,8 +30,9 @@ PAGES = sorted(path for path in ROOT.glob("docs/**/*.md") if path.parent.name !=
 PROSE = [*PAGES, *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md"))]
 RUN = [ROOT / "README.md", *(p for p in PAGES if p.parent.name in ("tutorials", "how-to"))]
 FENCE = re.compile(r"(?:^<!-- not run: (.*?) -->\n)?^```(\w*)\n(.*?)^```$", re.M | re.S)
-#: What is made smaller before Python runs.
+#: What is made smaller before Python runs. Pages that ask for the same share compiled programs.
 SMALLER = {
+    r"PaCoDi\(length=\d+": "PaCoDi(length=12",
     r"PaCoDi\((?=.*train\.steps\": \d{4,}|\n|time=.*settings=settings)": 'PaCoDi(size="tiny", ',
     r'"train\.steps": (\d+)000\b': r'"train.steps": \1, "train.batch": 8, "sample.steps": 2',
     r'"train\.batch": 128': '"sample.batch": 100',
@@ -44,7 +45,7 @@ SMALLER = {
 }
 #: What is added to a command.
 LESS = {
-    "train": "--size tiny --set train.batch=8 --set sample.steps=2 -n 20",
+    "train": "--size tiny --length 12 --set train.batch=8 --set sample.steps=2 -n 5",
     "sample": "-n 5",
     "show": "-n 20 --span 30",
     "forecast": "--draws 4",
@@ -187,6 +188,7 @@ def command(line):
 
 def test_a_small_setting_is_put_in_place_of_each():
     code = 'model = pj.PaCoDi(length=48, time="date", settings={"train.steps": 8000})'
+    assert "length=12" in smaller(code)
     assert 'size="tiny"' in smaller(code)
     assert '"train.steps": 8,' in smaller(code)
     assert smaller('m.show("a.html")') == 'm.show("a.html", span=30)'

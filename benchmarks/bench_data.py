@@ -1,4 +1,4 @@
-"""Times the data layer: windows of a ten-million-row series, batches, and the stream.
+"""Times the data layer: windows of a ten-million-row series.
 
 python benchmarks/bench_data.py [--rows=10000000] [--out=FILE.json]
 """
@@ -10,13 +10,11 @@ import tempfile
 import time
 from pathlib import Path
 
-import jax
 import numpy as np
 
 from pacodi_jax import data
-from pacodi_jax.data import batches, stream
 
-CHANNELS, LENGTH, BATCH, STEPS = 8, 24, 128, 500
+CHANNELS, LENGTH = 8, 24
 
 
 def peak() -> int:
@@ -56,24 +54,6 @@ def windows(rows: int, dtype: str, folder: Path) -> dict:
     }
 
 
-def throughput(folder: Path) -> dict:
-    """Microseconds per batch: gathered inside jit, and streamed from disk, at 128 × 24 × 5."""
-    train = data.load(data.DataSettings(length=LENGTH)).train
-    resident = batches.resident(train)
-    pick = jax.jit(lambda d, s: d.take(batches.indices(0, s, BATCH, d.size))[0])
-    found = {"resident_us": _time(lambda step: pick(resident, step).block_until_ready())}
-    reader = stream.Stream(stream.write(train, folder / "stream"), seed=0, batch=BATCH)
-    return found | {"stream_us": _time(lambda step: next(reader))}
-
-
-def _time(call) -> float:
-    call(0)
-    start = time.perf_counter()
-    for step in range(STEPS):
-        call(step)
-    return round((time.perf_counter() - start) / STEPS * 1e6, 1)
-
-
 def main() -> None:
     """Measures and prints one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -82,7 +62,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        found = windows(options.rows, options.dtype, Path(name)) | throughput(Path(name))
+        found = windows(options.rows, options.dtype, Path(name))
     text = json.dumps(found, indent=1)
     if options.out:
         options.out.write_text(text)

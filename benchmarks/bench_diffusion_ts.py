@@ -28,12 +28,12 @@ import numpy as np
 
 from pacodi_jax import parallel
 from pacodi_jax.cli.memory import reuse_memory
-from pacodi_jax.data import batches
-from pacodi_jax.data.batches import Resident
+from pacodi_jax.data.batches import Order, Resident
 from pacodi_jax.models import Batch, Shape
 from pacodi_jax.run import parts
 from pacodi_jax.settings import Config
 from pacodi_jax.train import device_loop, optimiser
+from pacodi_jax.train.sources import OnDevices
 
 CHANNELS, BATCH = 7, 128
 STEPS, DRAWN_STEPS, FULL_STEPS = 4, 10, 500
@@ -55,9 +55,9 @@ def ours(length: int) -> dict[str, Work]:
     weights = jax.tree.map(jnp.asarray, generator.weights(state))
     series, starts = windows.reshape(-1, CHANNELS), np.arange(len(windows)) * length
     data = Resident(series, starts.astype(np.int32), None, np.arange(length, dtype=np.int32))
-    chosen = lambda step: batches.indices(0, step, 2 * BATCH, len(windows))  # noqa: E731
-    program = parallel.map_step(device_loop.chunk(generator, chosen, STEPS))
-    resident = parallel.replicate(data)
+    source = OnDevices(data, Order(0, 2 * BATCH, len(windows)))
+    program = parallel.map_step(device_loop.chunk(generator, source.batch, STEPS))
+    resident = source.data(0, "pmap")
     held = [parallel.replicate(state)]
 
     def train() -> float:

@@ -14,11 +14,13 @@ import numpy as np
 
 from pacodi_jax import parallel
 from pacodi_jax.data import batches
+from pacodi_jax.data.batches import Order
 from pacodi_jax.metrics import Score
 from pacodi_jax.models import Batch, Shape
 from pacodi_jax.run import folder, parts
 from pacodi_jax.settings import Config
 from pacodi_jax.train import device_loop, optimiser
+from pacodi_jax.train.sources import OnDevices
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -144,9 +146,9 @@ def _seconds_per_step(config: Config, steps: int) -> float:
     example = Batch(windows[:batch], np.arange(batch, dtype=np.int32))
     state = jax.jit(generator.init)(jax.random.key(0), example)
     live = parallel.replicate(state, "pmap")
-    resident = parallel.replicate(batches.resident(dataset.train), "pmap")
-    chosen = lambda step: batches.indices(config.seed, step, batch, size)  # noqa: E731
-    program = parallel.map_step(device_loop.chunk(generator, chosen, 20), "pmap")
+    source = OnDevices(batches.resident(dataset.train), Order(config.seed, batch, size))
+    resident = source.data(0, "pmap")
+    program = parallel.map_step(device_loop.chunk(generator, source.batch, 20), "pmap")
     live, _ = jax.block_until_ready(program(live, resident, np.int32(0)))
     begun = time.process_time()
     jax.block_until_ready(program(live, resident, np.int32(steps)))

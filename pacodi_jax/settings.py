@@ -20,6 +20,7 @@ from pacodi_jax.text.settings import TextSettings
 #: Settings that may change when a run is resumed; a data file may move, its content may not.
 FREE = (
     "data.path",
+    "data.stream",
     "train.steps",
     "train.chunk",
     "train.checkpoint_every",
@@ -134,7 +135,7 @@ class Evaluation(Section, name="evaluate"):
 
 
 #: Settings of the data that runs of version 0.1 had not, as they were.
-_EARLIER = {"bounds": "none", "calendar": "off", "block": 0}
+_EARLIER = {"bounds": "none", "calendar": "off", "block": 0, "stream": "off"}
 
 #: The sections that every run has.
 _ENGINE: dict[str, Any] = {

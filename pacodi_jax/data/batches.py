@@ -5,6 +5,7 @@ keyed Feistel network permutes the positions of an epoch one by one.
 """
 
 import zlib
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
@@ -35,6 +36,7 @@ def indices(seed: int, step: Array | int, batch: int, count: int) -> Array:
     Returns:
       Numbers below ``count``.
     """
+    _check(batch, count)
     epoch, position = _divide(jnp.asarray(step, jnp.uint32), batch, count)
     position = position + jnp.arange(batch, dtype=jnp.uint32)
     epoch = epoch + position // np.uint32(count)
@@ -52,12 +54,37 @@ def indices(seed: int, step: Array | int, batch: int, count: int) -> Array:
 
 def host_indices(seed: int, step: int, batch: int, count: int) -> np.ndarray:
     """The same as :func:`indices`, in numpy, for readers that gather on the host."""
+    _check(batch, count)
     position = step * batch + np.arange(batch, dtype=np.int64)
     epoch = (position // count).astype(np.uint32)
     value = permute(np, seed, epoch, (position % count).astype(np.uint32), count)
     while (outside := value >= count).any():
         value = np.where(outside, permute(np, seed, epoch, value, count), value)
     return value.astype(np.int32)
+
+
+@dataclass(frozen=True)
+class Order:
+    """Which windows each step sees, on the devices and on the host alike.
+
+    Attributes:
+      seed: of the order.
+      batch: windows per step.
+      total: windows in all.
+    """
+
+    seed: int
+    batch: int
+    total: int
+
+    def __call__(self, step: Array | int) -> Array:
+        """Those of one step, ``(batch,)``; jittable."""
+        return indices(self.seed, step, self.batch, self.total)
+
+    def block(self, number: int, steps: int) -> np.ndarray:
+        """Those of the ``number``-th run of ``steps`` steps, ``(steps, batch)``, on the host."""
+        chosen = host_indices(self.seed, number, steps * self.batch, self.total)
+        return chosen.reshape(steps, self.batch)
 
 
 def permute(xp: Any, seed: int, epoch: Any, value: Any, count: int) -> Any:
@@ -83,12 +110,15 @@ def _mix(x: Any) -> Any:
     return x ^ (x >> np.uint32(16))
 
 
-def _divide(step: Array, batch: int, count: int) -> tuple[Array, Array]:
-    """``divmod(step · batch, count)`` in 32 bits, bit by bit of ``step``, without overflow."""
+def _check(batch: int, count: int) -> None:
     if not 0 < count < 2**30 or batch < 1:
         raise PacodiError(
             f"batch={batch}, count={count}: accepted are 1 or more of 1 … 2**30 examples"
         )
+
+
+def _divide(step: Array, batch: int, count: int) -> tuple[Array, Array]:
+    """``divmod(step · batch, count)`` in 32 bits, bit by bit of ``step``, without overflow."""
     pairs = [divmod(batch << bit, count) for bit in range(32)]
     wholes = jnp.array([whole & 0xFFFFFFFF for whole, _ in pairs], jnp.uint32)
     parts = jnp.array([part for _, part in pairs], jnp.uint32)
@@ -137,47 +167,41 @@ class Resident(NamedTuple):
         return self.series[rows], None if self.condition is None else self.condition[chosen]
 
 
-def part(count: int, host: int, hosts: int) -> np.ndarray:
-    """Which examples host ``host`` of ``hosts`` holds: every ``hosts``-th, the same number each.
-
-    No two hosts hold the same example. Up to ``hosts − 1`` examples at the end are left to none.
-    """
-    if not 0 <= host < hosts:
-        raise PacodiError(f"host={host} of {hosts}: accepted are 0 … {hosts - 1}")
-    if count < hosts:
-        raise PacodiError(f"{count} windows cannot be shared by {hosts} hosts")
-    return np.arange(host, count - count % hosts, hosts)
-
-
-def resident(
-    windows: WindowSet, *, host: int = 0, hosts: int = 1, dropout: float = 0.0, seed: int = 0
-) -> Resident:
-    """Puts a window set, or this host's part of it, on the default device.
+def part_dropout(windows: WindowSet, share: float, seed: int) -> PartDropout | None:
+    """How parts of these windows' conditions are left out; ``None`` where there are no parts.
 
     Args:
       windows: the part of a split.
-      host: this process's number.
-      hosts: how many processes share the windows.
+      share: how often each part is left out.
+      seed: of these draws.
+    """
+    places = windows.parts()
+    if places is None:
+        return None
+    return PartDropout(jnp.asarray(places), jnp.float32(share), jnp.uint32(seed))
+
+
+def resident(windows: WindowSet, *, dropout: float = 0.0, seed: int = 0) -> Resident:
+    """Puts a window set on the default device.
+
+    Args:
+      windows: the part of a split.
       dropout: how often each part of a condition that has several is left out.
       seed: of these draws.
 
     Returns:
       What the step gathers from. Rows that none of its windows touch are left behind.
     """
-    chosen = part(len(windows), host, hosts)
-    starts = windows.starts[chosen].astype(np.int64)
+    starts = windows.starts.astype(np.int64)
     low, high = int(starts.min()), int(starts.max()) + windows.length
     if high - low >= 2**31:
-        raise PacodiError("more than 2**31 rows do not fit one device array: stream them")
-    condition, oversampled, parts = windows.condition(), windows.oversampled(), windows.parts()
-    leaving = None
-    if parts is not None:
-        leaving = PartDropout(jnp.asarray(parts), jnp.float32(dropout), jnp.uint32(seed))
+        raise PacodiError("more than 2**31 rows do not fit one device array; set data.stream=on")
+    condition, oversampled = windows.condition(), windows.oversampled()
     return Resident(
         jnp.asarray(windows.series[low:high]),
         jnp.asarray((starts - low).astype(np.int32)),
-        None if condition is None else jnp.asarray(condition[chosen]),
+        None if condition is None else jnp.asarray(condition),
         jnp.arange(windows.length, dtype=jnp.int32),
-        None if oversampled is None else jnp.asarray(oversampled[chosen]),
-        leaving,
+        None if oversampled is None else jnp.asarray(oversampled),
+        part_dropout(windows, dropout, seed),
     )

@@ -45,6 +45,10 @@ class Captioned(WindowSet):
         vectors, rare = self.vectors[rows], self.rare[rows]
         return replace(self, starts=self.starts[rows], texts=texts, vectors=vectors, rare=rare)
 
+    def once(self) -> Self:
+        """Every window once, at its first row; a window with several texts has several rows."""
+        return self.pick(np.sort(np.unique(self.starts, return_index=True)[1]))
+
     def text_vectors(self) -> np.ndarray:
         """The encoded texts."""
         return self.vectors

@@ -12,9 +12,9 @@ from pacodi_jax.data.table import Table
 
 
 def fingerprint(table: Table, settings: DataSettings, seed: int) -> str:
-    """SHA-256 of the values, the time grid, ids and labels, and the settings but for the path."""
+    """SHA-256 of the values, the time grid, ids and labels, and the settings that change them."""
     options = {**settings.to_dict(), "seed": seed}
-    del options["path"]
+    del options["path"], options["stream"]
     for name, off in (("bounds", bounds.NONE), ("calendar", calendar.OFF), ("block", 0)):
         if options[name] == off:  # as in versions that had no such setting
             del options[name]

@@ -67,6 +67,13 @@ class DataSettings(Section, name="data"):
         "(on; auto, if there are any), a list of them, or off",
     )
     missing: float | None = setting(None, 'a number that means "no value"')
+    stream: str = setting(
+        "auto",
+        "where training windows stay: off puts their rows on every device, on leaves them on the "
+        "host and hands the devices blocks of batches, in the same order; auto streams what would "
+        "take more than a quarter of a device's memory",
+        choices=("auto", "on", "off"),
+    )
     max_gap: int = setting(
         3,
         "the longest run of missing rows that is interpolated; longer ones cut the series",

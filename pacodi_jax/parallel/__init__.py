@@ -16,9 +16,11 @@ from pacodi_jax.parallel.mapping import (
     BACKENDS,
     average,
     average_gradients,
+    bytes_per_device,
     device_slice,
     map_step,
     replicate,
+    spread,
     traced_devices,
     unreplicate,
 )
@@ -34,6 +36,7 @@ __all__ = [
     "average",
     "average_gradients",
     "broadcast",
+    "bytes_per_device",
     "detect",
     "device_slice",
     "in_blocks",
@@ -43,6 +46,7 @@ __all__ = [
     "map_step",
     "meet",
     "replicate",
+    "spread",
     "traced_devices",
     "unreplicate",
 ]

@@ -65,11 +65,12 @@ def device_slice(batch: Array) -> Array:
 
 
 class _Backend(NamedTuple):
-    """How a step is mapped, over how many devices it is traced, how values are replicated."""
+    """How a step is mapped, over how many devices it is traced, how values reach the devices."""
 
-    map: Callable[[Callable], Callable]
+    map: Callable[[Callable, bool], Callable]
     width: Callable[[], int]
     replicate: Callable[[np.ndarray], Array]
+    spread: Callable[[np.ndarray], Array]
     first: Callable[[Array], np.ndarray]
 
 
@@ -77,24 +78,35 @@ def _mesh() -> Mesh:
     return Mesh(np.asarray(jax.devices()), (AXIS,))
 
 
-def _pmap(step: Callable) -> Callable:
+def _pmap(step: Callable, own_data: bool) -> Callable:
     return jax.pmap(step, axis_name=AXIS, in_axes=(0, 0, None), donate_argnums=0)
 
 
 def _stack(value: np.ndarray) -> Array:
     """One copy per local device along a new leading axis, as ``pmap`` needs it."""
-    devices = jax.local_devices()
-    mesh = Mesh(np.asarray(devices), (AXIS,))
-    stacked = np.broadcast_to(value, (len(devices), *value.shape))
-    return jax.device_put(stacked, NamedSharding(mesh, PartitionSpec(AXIS)))
+    return _part(np.broadcast_to(value, (jax.local_device_count(), *value.shape)))
 
 
-def _shard_map(step: Callable) -> Callable:
+def _part(value: np.ndarray) -> Array:
+    """One row per local device, as ``pmap`` needs it."""
+    mesh = Mesh(np.asarray(jax.local_devices()), (AXIS,))
+    return jax.device_put(value, NamedSharding(mesh, PartitionSpec(AXIS)))
+
+
+def _shard_map(step: Callable, own_data: bool) -> Callable:
     # check_vma=True would sum gradients of replicated parameters over devices by itself, and the
     # average after it would leave them N times too large; so collectives stay explicit.
-    everywhere = PartitionSpec()
+    everywhere, apart = PartitionSpec(), PartitionSpec(AXIS)
+
+    def on_row(state: Any, data: Any, count: Array) -> Any:
+        return step(state, jax.tree.map(lambda leaf: leaf[0], data) if own_data else data, count)
+
     mapped = jax.shard_map(
-        step, mesh=_mesh(), in_specs=everywhere, out_specs=everywhere, check_vma=False
+        on_row,
+        mesh=_mesh(),
+        in_specs=(everywhere, apart if own_data else everywhere, everywhere),
+        out_specs=everywhere,
+        check_vma=False,
     )
     return jax.jit(mapped, donate_argnums=0)
 
@@ -105,32 +117,45 @@ def _spread(value: np.ndarray) -> Array:
     return jax.make_array_from_callback(value.shape, sharding, lambda index: value[index])
 
 
+def _global_part(value: np.ndarray) -> Array:
+    """One row per local device, as rows of a global array, as ``shard_map`` needs it."""
+    sharding = NamedSharding(_mesh(), PartitionSpec(AXIS))
+    return jax.make_array_from_process_local_data(sharding, value)
+
+
 BACKENDS = {
     "pmap": _Backend(
         _pmap,
         jax.local_device_count,
         _stack,
+        _part,
         lambda array: array.addressable_shards[0].data[0],
     ),
     "shard_map": _Backend(
-        _shard_map, jax.device_count, _spread, lambda array: array.addressable_shards[0].data
+        _shard_map,
+        jax.device_count,
+        _spread,
+        _global_part,
+        lambda array: array.addressable_shards[0].data,
     ),
 }
 
 
-def map_step(step: Callable, backend: str = "pmap") -> Any:
+def map_step(step: Callable, backend: str = "pmap", *, own_data: bool = False) -> Any:
     """Returns ``step(state, data, count) -> (state, metrics)`` mapped over all devices.
 
     Args:
-      step: the per-device function; inside it :data:`AXIS` is bound. ``state`` and ``data`` are
-        whole on every device, and what it returns must be equal on all of them.
+      step: the per-device function; inside it :data:`AXIS` is bound. ``state`` is whole on every
+        device, and what it returns must be equal on all of them.
       backend: ``'pmap'`` or ``'shard_map'``.
+      own_data: whether each device has ``data`` of its own, not the same as all others.
 
     Returns:
-      A compiled function of ``(state, data, count)``: the first two from :func:`replicate`, the
-      third a plain scalar. The buffers of ``state`` are donated: use the returned state instead.
+      A compiled function of ``(state, data, count)``: the state from :func:`replicate`, the data
+      from :func:`spread` if each device has its own and else from :func:`replicate`, the count a
+      plain scalar. The buffers of ``state`` are donated: use the returned state instead.
     """
-    return choose("parallel backend", backend, BACKENDS).map(step)
+    return choose("parallel backend", backend, BACKENDS).map(step, own_data)
 
 
 def traced_devices(backend: str = "pmap") -> int:
@@ -148,6 +173,12 @@ def replicate(tree: Any, backend: str = "pmap") -> Any:
     return jax.tree.map(lambda leaf: place(np.asarray(leaf)), tree)
 
 
+def spread(tree: Any, backend: str = "pmap") -> Any:
+    """Returns ``tree`` with row i of every leaf on local device i, as :func:`map_step` takes it."""
+    place = choose("parallel backend", backend, BACKENDS).spread
+    return jax.tree.map(lambda leaf: place(np.asarray(leaf)), tree)
+
+
 def unreplicate(tree: Any, backend: str = "pmap") -> Any:
     """Returns one device's copy of ``tree`` as numpy arrays that share no memory with it.
 
@@ -155,3 +186,8 @@ def unreplicate(tree: Any, backend: str = "pmap") -> Any:
     """
     first = choose("parallel backend", backend, BACKENDS).first
     return jax.tree.map(lambda leaf: np.array(first(leaf), copy=True), tree)
+
+
+def bytes_per_device(tree: Any) -> int:
+    """How many bytes of placed arrays one device holds."""
+    return sum(leaf.addressable_shards[0].data.nbytes for leaf in jax.tree.leaves(tree))

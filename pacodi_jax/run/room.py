@@ -3,6 +3,8 @@
 import resource
 from pathlib import Path
 
+import jax
+
 from pacodi_jax.errors import PacodiError
 
 _GROUP = Path("/sys/fs/cgroup")
@@ -40,6 +42,15 @@ def available() -> int | None:
     """Bytes that this process may still take: of the machine, its group and its own limit."""
     free = [_of_machine(), _of_group(), _of_process()]
     return max(min(size for size in free if size is not None), 0) if any(free) else None
+
+
+def of_device() -> int | None:
+    """Bytes of one device; of a CPU that stands for several, its share of what is free here."""
+    told = jax.local_devices()[0].memory_stats()
+    if told and "bytes_limit" in told:
+        return int(told["bytes_limit"])
+    free = available()
+    return None if free is None else free // jax.local_device_count()
 
 
 def _of_machine() -> int | None:

@@ -8,7 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from pacodi_jax import parallel
-from pacodi_jax.data.batches import Resident
 from pacodi_jax.models import Batch, Generator
 from pacodi_jax.types import Array
 
@@ -18,17 +17,6 @@ class Sums(NamedTuple):
 
     total: dict[str, Array]
     steps: dict[str, Array]
-
-
-def gather(data: Resident, chosen: Array, step: Array | int) -> Batch:
-    """Returns this device's share of the global batch of windows ``chosen`` ``(B,)`` of a step."""
-    slots = parallel.device_slice(jnp.arange(chosen.shape[0], dtype=jnp.int32))
-    mine = parallel.device_slice(chosen)
-    windows, condition = data.take(mine)
-    oversampled = None if data.oversampled is None else data.oversampled[mine]
-    if condition is not None and data.dropout is not None:
-        condition = data.dropout.apply(condition, step, slots, oversampled)
-    return Batch(windows, slots, condition, oversampled)
 
 
 def _zeros(metrics: Any) -> Sums:
@@ -43,8 +31,8 @@ def _add(sums: Sums, metrics: dict[str, Array]) -> Sums:
 
 
 def chunk(
-    generator: Generator, indices: Callable[[Array], Array], max_skips: int
-) -> Callable[[Any, Resident, Array], tuple[Any, Sums]]:
+    generator: Generator, batch: Callable[[Any, Array], Batch], max_skips: int
+) -> Callable[[Any, Any, Array], tuple[Any, Sums]]:
     """Returns the per-device function ``(state, data, count) -> (state, sums)`` of many steps.
 
     How many is an argument, not a constant: one compiled program serves every length, so where
@@ -53,16 +41,16 @@ def chunk(
     Args:
       generator: its ``update`` takes one step; its state counts ``step`` and
         ``consecutive_skips``.
-      indices: ``indices(step) -> (B,)`` the global batch of a step, as numbers of windows.
+      batch: ``batch(data, step)``, this device's share of a step's batch.
       max_skips: stop the chunk after so many skipped steps in a row.
     """
 
     @jax.jit  # traced once, for its shapes and for the loop
-    def one(state: Any, data: Resident) -> tuple[Any, dict[str, Array]]:
-        state, metrics = generator.update(state, gather(data, indices(state.step), state.step))
+    def one(state: Any, data: Any) -> tuple[Any, dict[str, Array]]:
+        state, metrics = generator.update(state, batch(data, state.step))
         return state, parallel.average(metrics)
 
-    def run(state: Any, data: Resident, count: Array) -> tuple[Any, Sums]:
+    def run(state: Any, data: Any, count: Array) -> tuple[Any, Sums]:
         def more(carry: tuple[Array, Any, Sums]) -> Array:
             done, state, _ = carry
             return (done < count) & (state.consecutive_skips < max_skips)

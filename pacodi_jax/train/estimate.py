@@ -21,20 +21,20 @@ def size(tree: Any) -> int:
     return sum(math.prod(leaf.shape) * leaf.dtype.itemsize for leaf in jax.tree.leaves(tree))
 
 
-def before(weights: Any, state: Any, data: Any, flops: int) -> str:
+def before(weights: Any, state: Any, data: int, flops: int) -> str:
     """Returns the line that is shown before compiling.
 
     Args:
       weights: what is stored of the model.
       state: the training state.
-      data: what is kept on each device beside it.
+      data: bytes that are kept on each device beside it.
       flops: of one step, over the global batch.
     """
     devices = jax.device_count()
     kind = jax.devices()[0].platform.upper()
     return (
         f"{count(weights):,} parameters; {flops / 1e9:.3g} GFLOP per step in matrix products; "
-        f"{size(state) / 1e6:.1f} MB of state and {size(data) / 1e6:.1f} MB of data on each of "
+        f"{size(state) / 1e6:.1f} MB of state and {data / 1e6:.1f} MB of data on each of "
         f"{devices} {kind} device{'s' if devices > 1 else ''}"
     )
 

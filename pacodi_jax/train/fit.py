@@ -6,26 +6,23 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from pacodi_jax import parallel
 from pacodi_jax.checkpoint import Checkpoints
-from pacodi_jax.data.batches import Resident
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.models import Batch, Generator
+from pacodi_jax.models import Generator
 from pacodi_jax.settings import Config, TrainSettings, first_difference
 from pacodi_jax.train.display import Display, Silent
 from pacodi_jax.train.host_loop import Run, Session, Sinks
 from pacodi_jax.train.log import Metrics
 from pacodi_jax.train.signals import Signals
-from pacodi_jax.types import Array
+from pacodi_jax.train.sources import Source
 
 
 def fit(
     generator: Generator,
-    data: Resident,
-    indices: Callable[[Array], Array],
+    source: Source,
     settings: TrainSettings,
     *,
     seed: int,
@@ -40,8 +37,7 @@ def fit(
 
     Args:
       generator: what to train; its state has ``step``, ``skipped`` and ``consecutive_skips``.
-      data: all training windows, the same on every process.
-      indices: ``indices(step) -> (B,)``, which windows make the global batch of a step.
+      source: of the batches, the same on every process.
       settings: how long and how carefully.
       seed: of the initial weights and all randomness of training.
       identity: JSON facts that must be the same when the run is resumed; those of ``settings``
@@ -60,7 +56,6 @@ def fit(
         restored or written, or too many steps in a row that were not finite.
     """
     refuse_uneven_batch(settings.batch)
-    _refuse_bad_rows(data)
     identity = identity or {}
     display = display if display is not None and parallel.is_primary() else Silent()
     kept = workdir if parallel.is_primary() else None
@@ -70,7 +65,7 @@ def fit(
         store = None
         if kept is not None:
             store = stack.enter_context(Checkpoints(kept / "checkpoints", settings.keep))
-        step, state = _start(generator, data, settings.batch, seed, identity, store)
+        step, state = _start(generator, source, settings.batch, seed, identity, store)
         if step >= settings.steps:
             return Run(step, state, step, None)
         metrics = stack.enter_context(Metrics(kept, step))
@@ -78,7 +73,7 @@ def fit(
         display.start(step, settings.steps)
         sinks = Sinks(identity, store, metrics, display)
         session = Session(settings, sinks, signals or Signals(), validate, watchdog)
-        return session.run(generator, data, indices, step, state)
+        return session.run(generator, source, step, state)
 
 
 def refuse_uneven_batch(batch: int) -> None:
@@ -96,40 +91,16 @@ def refuse_uneven_batch(batch: int) -> None:
         )
 
 
-def _refuse_bad_rows(data: Resident) -> None:
-    rows = _rows_in_windows(data)
-    bad = rows & ~np.isfinite(np.asarray(data.series)).all(axis=1)
-    if bad.any():
-        raise PacodiError(
-            f"{bad.sum()} of {rows.sum()} rows in training windows hold numbers that are not "
-            f"finite, the first is row {int(bad.argmax())}; fill or drop the gaps in the data."
-        )
-
-
-def _rows_in_windows(data: Resident) -> np.ndarray:
-    """Returns which rows of the series lie in some window, ``(T,)`` bool."""
-    change = np.zeros(len(data.series) + 1, np.int64)
-    np.add.at(change, np.asarray(data.starts), 1)
-    np.add.at(change, np.asarray(data.starts) + len(data.offsets), -1)
-    return np.cumsum(change[:-1]) > 0
-
-
-def example(data: Resident, size: int) -> Batch:
-    """Returns ``size`` windows as a batch, for shapes."""
-    windows, condition = data.take(jnp.arange(size) % data.size)
-    return Batch(windows, jnp.arange(size, dtype=jnp.int32), condition)
-
-
 def _start(
     generator: Generator,
-    data: Resident,
+    source: Source,
     global_batch: int,
     seed: int,
     identity: dict[str, Any],
     store: Checkpoints | None,
 ) -> tuple[int, Any]:
     """Returns the step to start from and the state there, equal on all processes."""
-    batch = example(data, global_batch // jax.device_count())
+    batch = source.example(global_batch // jax.device_count())
     key = jax.random.key(seed)
     template = jax.eval_shape(generator.init, key, batch)
     found = store.restore(template) if store else None

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from pacodi_jax import files, parallel
-from pacodi_jax.data import Dataset, WindowSet, batches
+from pacodi_jax.data import Dataset, WindowSet
 from pacodi_jax.data.captioned import Captioned
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.models import Arrays, Batch, Generator, Shape
@@ -24,6 +24,7 @@ from pacodi_jax.train.display import Display, Silent
 from pacodi_jax.train.fit import fit, refuse_uneven_batch
 from pacodi_jax.train.host_loop import Run
 from pacodi_jax.train.signals import Signals
+from pacodi_jax.train.sources import source_of
 
 #: Windows on which validation is taken, at most.
 _JUDGED = 1024
@@ -87,11 +88,9 @@ def train(
     refusals.require_room(config, shape, generator)
     if workdir is not None and _is_begun(workdir, config):
         _describe(workdir, config, dataset)
-    size = len(dataset.train)
     outcome = fit(
         generator,
-        batches.resident(dataset.train, dropout=config.text.dropout, seed=config.seed),
-        lambda step: batches.indices(config.seed, step, config.train.batch, size),
+        source_of(dataset.train, config),
         config.train,
         seed=config.seed,
         identity=_identity(config, dataset),
@@ -132,7 +131,7 @@ def _model(
         "protocol": config.data.protocol,
         "length": config.data.length,
         "channels": list(recipe.live_channels),
-        "train_windows": len(np.unique(dataset.train.starts)),
+        "train_windows": len(dataset.train.once()),
         "encoder": dataset.train.encoder if isinstance(dataset.train, Captioned) else "",
         "condition_width": 0 if condition is None else condition.shape[1],
         "steps": outcome.step,
@@ -210,13 +209,13 @@ def validator(
     if not len(windows):
         return None
     rounds = max(min(len(windows), _JUDGED) // batch, 1)
-    chosen = np.linspace(0, len(windows) - 1, rounds * batch).astype(int).reshape(rounds, batch)
-    condition = windows.condition()
+    judged = windows.pick(np.linspace(0, len(windows) - 1, rounds * batch).astype(int))
+    condition = judged.condition()
     slots = np.broadcast_to(np.arange(batch, dtype=np.int32), (rounds, batch))
     batched = Batch(
-        windows.take(chosen.ravel()).reshape(rounds, batch, windows.length, -1),
+        judged.values().reshape(rounds, batch, windows.length, -1),
         slots,
-        None if condition is None else condition[chosen],
+        None if condition is None else condition.reshape(rounds, batch, -1),
     )
     keys = jax.random.split(jax.random.key(0), rounds)
 

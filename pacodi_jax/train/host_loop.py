@@ -9,7 +9,6 @@ import numpy as np
 
 from pacodi_jax import parallel
 from pacodi_jax.checkpoint import Checkpoints
-from pacodi_jax.data.batches import Resident
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.models import Generator
 from pacodi_jax.networks.products import largest_result
@@ -20,7 +19,7 @@ from pacodi_jax.train import device_loop, estimate, pace
 from pacodi_jax.train.display import Display
 from pacodi_jax.train.log import Metrics
 from pacodi_jax.train.signals import Signals
-from pacodi_jax.types import Array
+from pacodi_jax.train.sources import Source
 
 #: Seconds the first chunk may take, compiling included, before a job counts as stuck.
 _COMPILING = 1800.0
@@ -98,18 +97,19 @@ class Session:
     def run(
         self,
         generator: Generator,
-        data: Resident,
-        indices: Callable[[Array], Array],
+        source: Source,
         step: int,
         state: Any,
     ) -> Run:
         """Takes all steps that are left, or those before a signal."""
         backend = self.settings.backend
-        live, resident = parallel.replicate(state, backend), parallel.replicate(data, backend)
+        live, data = parallel.replicate(state, backend), source.data(step, backend)
         program = parallel.map_step(
-            device_loop.chunk(generator, indices, self.settings.max_skips), backend
+            device_loop.chunk(generator, source.batch, self.settings.max_skips),
+            backend,
+            own_data=source.own,
         )
-        traced = jax.make_jaxpr(program)(live, resident, np.int32(0))
+        traced = jax.make_jaxpr(program)(live, data, np.int32(0))
         if jax.default_backend() == "cpu":  # elsewhere the device itself says what it lacks
             room.require(
                 2 * largest_result(traced.jaxpr),
@@ -117,26 +117,28 @@ class Session:
                 "Lower train.batch, model.width or data.length.",
             )
         flops = estimate.matmul_flops(traced.jaxpr) * parallel.traced_devices(backend)
-        self.display.say(estimate.before(generator.weights(state), state, data, flops))
+        held = parallel.bytes_per_device(data)
+        self.display.say(estimate.before(generator.weights(state), state, held, flops))
         with self.watchdog:
             begun = time.perf_counter()
-            live, _ = jax.block_until_ready(program(live, resident, np.int32(0)))
+            live, _ = jax.block_until_ready(program(live, data, np.int32(0)))
             compiled = time.perf_counter() - begun
             self.display.say(f"compiled in {duration(compiled)}")
             parallel.meet("compiled")
-            end, state = self._steps(program, live, resident, step)
+            end, state = self._steps(program, live, source, step)
         self._refuse_divergence()
         stopped = self.signals.received or "a signal to another process"
         return Run(end, state, step, stopped if self.stopped else None)
 
-    def _steps(self, program: Callable, live: Any, resident: Any, step: int) -> tuple[int, Any]:
+    def _steps(self, program: Callable, live: Any, source: Source, step: int) -> tuple[int, Any]:
         """Dispatches chunk after chunk; returns the last step and the state there."""
         state, ended = None, time.perf_counter()
         self.processor = time.process_time()
         while step < self.settings.steps and not self.stopped:
-            count = self._length(step)
+            count = self._length(step, source.steps)
             begun = time.perf_counter()
-            live, sums = program(live, resident, np.int32(count))
+            data = source.data(step, self.settings.backend)
+            live, sums = program(live, data, np.int32(count))
             self._catch_up()
             sums, step = self._wait(live, sums)
             now = time.perf_counter()
@@ -150,10 +152,10 @@ class Session:
         self._finish()
         return step, state
 
-    def _length(self, step: int) -> int:
-        """Returns the steps of the next chunk, which ends where something is due."""
+    def _length(self, step: int, block: int) -> int:
+        """Returns the steps of the next chunk, which ends where something is due, or a block."""
         settings = self.settings
-        due = [self.chunk, settings.every("checkpoint_every")]
+        due = [self.chunk, settings.every("checkpoint_every"), *([block] if block else [])]
         due += [settings.every("validate_every")] if self.validate else []
         return min(settings.steps - step, *(every - step % every for every in due))
 

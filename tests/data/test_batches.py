@@ -1,4 +1,4 @@
-"""Batches: a pure function of seed and step, the same resident and streamed, disjoint by host."""
+"""Batches: a pure function of seed and step, the same on the devices and on the host."""
 
 import jax
 import numpy as np
@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pacodi_jax import data
-from pacodi_jax.data import batches, stream, writing
+from pacodi_jax.data import batches, writing
 from pacodi_jax.errors import PacodiError
 from tests.data import tables
 
@@ -75,68 +75,17 @@ def test_resident_windows_are_gathered_inside_jit(labelled):
     np.testing.assert_array_equal(condition, labelled.condition()[chosen])
 
 
-def test_stream_and_resident_give_the_same_batches(labelled, tmp_path):
-    reader = stream.Stream(stream.write(labelled, tmp_path / "s"), seed=4, batch=16)
-    held = batches.resident(labelled)
-    for step in range(2 * len(labelled) // 16):
-        expected = held.take(batches.indices(4, step, 16, held.size))
-        for streamed, resident in zip(next(reader), expected, strict=True):
-            np.testing.assert_array_equal(streamed, resident)
+@pytest.mark.parametrize(("number", "steps"), [(0, 4), (3, 7), (50_000_000, 40)])
+def test_a_block_holds_the_windows_of_its_steps(number, steps):
+    order = batches.Order(5, 8, 61)
+    block = order.block(number, steps)
+    for row in range(steps):
+        np.testing.assert_array_equal(block[row], order(number * steps + row))
 
 
-def test_a_restored_stream_goes_on_where_it_was(labelled, tmp_path):
-    def fresh():
-        return stream.Stream(tmp_path / "s", seed=1, batch=8, threads=3)
-
-    stream.write(labelled, tmp_path / "s")
-    first = fresh()
-    for _ in range(5):
-        next(first)
-    state = first.state()
-    expected = [np.asarray(next(first)[0]) for _ in range(3)]
-    second = fresh()
-    second.restore(state)
-    for windows in expected:
-        np.testing.assert_array_equal(next(second)[0], windows)
-
-
-@pytest.mark.parametrize(("count", "hosts"), [(10, 3), (64, 4), (7, 7)])
-def test_no_two_hosts_hold_the_same_example(count, hosts):
-    parts = [batches.part(count, host, hosts) for host in range(hosts)]
-    assert len({len(p) for p in parts}) == 1
-    together = np.concatenate(parts)
-    assert len(set(together.tolist())) == len(together) == count - count % hosts
-
-
-def test_hosts_of_a_stream_read_disjoint_windows(labelled, tmp_path):
-    stream.write(labelled, tmp_path / "s")
-    seen = []
-    for host in range(2):
-        reader = stream.Stream(tmp_path / "s", seed=0, batch=10, host=host, hosts=2)
-        seen.append({window.tobytes() for _ in range(4) for window in next(reader)[0]})
-    assert not seen[0] & seen[1]
-    resident = batches.resident(labelled, host=1, hosts=2)
-    everything = {window.tobytes() for window in labelled.take(batches.part(len(labelled), 1, 2))}
-    windows, _ = resident.take(np.arange(resident.size))
-    assert {np.asarray(window).tobytes() for window in windows} == everything
-
-
-def test_a_stream_is_written_whole_or_not_at_all(labelled, tmp_path, monkeypatch):
-    monkeypatch.setattr(stream.json, "dumps", lambda _: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        stream.write(labelled, tmp_path / "s")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_mistakes_with_batches_are_named(labelled, tmp_path):
-    with pytest.raises(PacodiError, match="host=2 of 2"):
-        batches.part(10, 2, 2)
-    with pytest.raises(PacodiError, match="cannot be shared"):
-        batches.part(1, 0, 2)
-    with pytest.raises(PacodiError, match="batch=0"):
-        batches.indices(0, 0, 0, 10)
-    with pytest.raises(PacodiError, match="not a folder of streamed windows"):
-        stream.Stream(tmp_path, seed=0, batch=1)
-    (tmp_path / "s").mkdir()
-    with pytest.raises(PacodiError, match="exists already"):
-        stream.write(labelled, tmp_path / "s")
+def test_mistakes_with_batches_are_named():
+    for take in (batches.indices, batches.host_indices):
+        with pytest.raises(PacodiError, match="batch=0"):
+            take(0, 0, 0, 10)
+        with pytest.raises(PacodiError, match=r"count=1073741824"):
+            take(0, 0, 1, 2**30)

@@ -20,7 +20,7 @@ from pacodi_jax.text import facts, properties
 from pacodi_jax.text.encoders import Encoder
 from pacodi_jax.text.encoders.hashed import Hashed
 from pacodi_jax.text.encoders.precomputed import Precomputed
-from pacodi_jax.train.device_loop import gather
+from pacodi_jax.train.sources import OnDevices
 
 LENGTH = 8
 RISES_AND_FALLS = {"texts": ["it rises", "it falls"], "vectors": np.eye(2), "width": 2}
@@ -170,18 +170,11 @@ def test_oversampled_windows_never_train_the_null(tmp_path):
     assert not told.train.once().oversampled().any()
 
 
-def test_a_host_knows_which_of_its_windows_are_oversampled(tmp_path):
-    train = _with_a_rare_fact(tmp_path)[1].train
-    for host in range(2):
-        held = batches.resident(train, host=host, hosts=2)
-        mine = batches.part(len(train), host, 2)
-        np.testing.assert_array_equal(held.oversampled, train.oversampled()[mine])
-
-
 def test_each_device_gathers_which_of_its_examples_are_oversampled(tmp_path):
     held = batches.resident(_with_a_rare_fact(tmp_path)[1].train)
     chosen = jnp.asarray([0, held.size - 1, held.size - 2, 1])
-    share = jax.vmap(lambda _: gather(held, chosen, 0), axis_name=AXIS)(jnp.arange(2))
+    batch = OnDevices(held, lambda step: chosen).batch
+    share = jax.vmap(lambda _: batch(held, 0), axis_name=AXIS)(jnp.arange(2))
     np.testing.assert_array_equal(share.oversampled, [[False, True], [True, False]])
 
 

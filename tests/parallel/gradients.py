@@ -11,6 +11,7 @@ import optax
 from pacodi_jax import parallel
 from pacodi_jax.data.batches import Resident
 from pacodi_jax.train import device_loop
+from pacodi_jax.train.sources import OnDevices
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.models import small
@@ -27,13 +28,12 @@ def windows() -> Resident:
 
 def gradient(backend: str) -> dict[str, np.ndarray]:
     """One step of plain gradient descent with rate 1; the gradient is what it subtracted."""
-    model, data = small.build(optimiser=DESCENT), windows()
+    model = small.build(optimiser=DESCENT)
+    source = OnDevices(windows(), lambda step: jnp.arange(small.BATCH))
     state = jax.tree.map(np.asarray, small.state(model, small.params()))
-    step = parallel.map_step(
-        device_loop.chunk(model, lambda step: jnp.arange(small.BATCH), 9), backend
-    )
-    live, resident = parallel.replicate(state, backend), parallel.replicate(data, backend)
-    after, sums = parallel.unreplicate(step(live, resident, np.int32(1)), backend)
+    step = parallel.map_step(device_loop.chunk(model, source.batch, 9), backend)
+    live, data = parallel.replicate(state, backend), source.data(0, backend)
+    after, sums = parallel.unreplicate(step(live, data, np.int32(1)), backend)
     moved = jax.tree.map(np.subtract, state.params, after.params)
     flat = {jax.tree_util.keystr(path): leaf for path, leaf in jax.tree.leaves_with_path(moved)}
     return flat | {"loss": sums.total["loss"]}

@@ -7,12 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from pacodi_jax.data import batches
-from pacodi_jax.data.batches import Resident
+from pacodi_jax import data
+from pacodi_jax.data.batches import Order, Resident
 from pacodi_jax.settings import TrainSettings
 from pacodi_jax.train import optimiser
+from pacodi_jax.train.sources import OnDevices, Streamed
 
 LENGTH, CHANNELS, WINDOWS = 16, 2, 40
+ORDER = Order(3, 8, WINDOWS)
 
 
 class State(NamedTuple):
@@ -71,14 +73,17 @@ class Double:
         return state.ema
 
 
-def make(steps, poison=(0, 0), optimizer=None):
-    """Returns a generator, its data and the batches of its steps (8 windows each)."""
+def make(steps, poison=(0, 0), optimizer=None, streamed=False):
+    """Returns a generator and where its batches (8 windows each) come from."""
     settings = TrainSettings(learning_rate=1e-2, steps=steps, warmup=2)
     optimizer = optimizer or optimiser.build(settings)
     generator = Double(optimizer, jax.random.key(7), poison)
     rows = np.random.default_rng(0).standard_normal((WINDOWS + LENGTH, CHANNELS))
-    data = Resident(
+    if streamed:
+        plain = {"length": LENGTH, "fractions": (1.0, 0.0, 0.0), "scaling": "none"}
+        found = data.load(data.DataSettings(**plain), table=rows[:-1]).train
+        return generator, Streamed(found, ORDER)
+    held = Resident(
         rows.astype(np.float32), np.arange(WINDOWS, dtype=np.int32), None, np.arange(LENGTH)
     )
-
-    return generator, data, lambda step: batches.indices(3, step, 8, WINDOWS)
+    return generator, OnDevices(held, ORDER)

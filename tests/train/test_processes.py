@@ -53,3 +53,17 @@ def test_job_outlives_every_loss_and_repeats_bitwise(cache, tmp_path, reference)
         for report in [process.report() for process in both]:
             assert report["first"] == stopped["step"]
             assert report["digest"] == reference[0]
+
+
+@pytest.mark.parametrize("backend", ["pmap", "shard_map"])
+def test_each_process_may_read_its_own_part_of_every_batch(cache, tmp_path, reference, backend):
+    """Streamed, killed and resumed, the job ends with the same bits as from the devices' memory."""
+    wanted = ("--workdir", tmp_path, "--streamed", "--backend", backend)
+    with Pair(cache, *wanted) as (coordinator, worker):
+        coordinator.until("saving 50")
+        worker.send(SIGKILL)
+        assert coordinator.end() not in (0, None)
+    with Pair(cache, *wanted) as both:
+        for report in [process.report() for process in both]:
+            assert report["first"] > 0
+            assert report["digest"] == reference[0]

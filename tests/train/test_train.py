@@ -27,6 +27,7 @@ from pacodi_jax.train import (
     pace,
     refusals,
     signals,
+    sources,
 )
 from tests.train import double
 
@@ -199,46 +200,45 @@ def settings(**changes):
     return TrainSettings(**plain | changes)
 
 
-def test_windows_that_are_not_finite_are_refused_by_row(tmp_path):
-    generator, data, indices = double.make(40)
-    data.series[7, 1] = np.nan
+def test_windows_that_are_not_finite_are_refused_by_row():
+    windows = double.make(40)[1].windows
+    windows.series[7, 1] = np.nan
     with pytest.raises(PacodiError, match="the first is row 7"):
-        fit.fit(generator, data, indices, settings(), seed=0)
+        sources.OnDevices(windows, double.ORDER)
 
 
 def test_rows_outside_all_windows_may_be_missing():
-    data = double.make(40)[1]
-    rows = fit._rows_in_windows(data)
+    rows = sources.rows_in_windows(double.make(40)[1].windows)
     assert not rows[-1]
     assert rows[:-1].all()
 
 
 def test_run_measures_its_pace_resumes_and_refuses_other_data(tmp_path, capsys):
-    generator, data, indices = double.make(80)
+    generator, source = double.make(80)
     kept = {"seed": 0, "workdir": tmp_path, "display": display.Terminal()}
     steps = settings(steps=60)
-    first = fit.fit(generator, data, indices, steps, identity={"data": "a"}, **kept)
+    first = fit.fit(generator, source, steps, identity={"data": "a"}, **kept)
     said = capsys.readouterr().out
     assert (first.first, first.step, first.signal) == (0, 60, None)
     assert "parameters" in said
     assert "20 steps took" in said
     steps = settings(steps=80)
-    second = fit.fit(generator, data, indices, steps, identity={"data": "a"}, **kept)
+    second = fit.fit(generator, source, steps, identity={"data": "a"}, **kept)
     assert (second.first, second.step) == (60, 80)
     lines = [json.loads(x) for x in (tmp_path / "metrics.jsonl").read_text().splitlines()]
     assert lines[-1]["loss"] < lines[0]["loss"]
     with pytest.raises(
         PacodiError, match=r"begun with other data and is at step 80 \(a then, b now\)"
     ):
-        fit.fit(generator, data, indices, steps, identity={"data": "b"}, **kept)
+        fit.fit(generator, source, steps, identity={"data": "b"}, **kept)
 
 
 def test_without_a_folder_and_a_display_nothing_is_written_or_printed(
     tmp_path, capsys, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    generator, data, indices = double.make(40)
-    run = fit.fit(generator, data, indices, settings(), seed=0)
+    generator, source = double.make(40)
+    run = fit.fit(generator, source, settings(), seed=0)
     assert run.step == 40
     said = capsys.readouterr()
     assert (said.out, said.err) == ("", "")
@@ -247,10 +247,10 @@ def test_without_a_folder_and_a_display_nothing_is_written_or_printed(
 
 def test_a_thread_may_train_and_signals_stay_as_they_were():
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-    generator, data, indices = double.make(40)
+    generator, source = double.make(40)
     ended = []
     thread = threading.Thread(
-        target=lambda: ended.append(fit.fit(generator, data, indices, settings(), seed=0).step)
+        target=lambda: ended.append(fit.fit(generator, source, settings(), seed=0).step)
     )
     thread.start()
     thread.join()
@@ -307,10 +307,10 @@ def test_a_run_that_hardly_took_a_step_is_no_trained_model(skipped, refused):
 
 
 def test_a_run_that_diverged_is_no_trained_model(tmp_path):
-    generator, data, indices = double.make(30, optimizer=optax.adam(1e8))
+    generator, source = double.make(30, optimizer=optax.adam(1e8))
     wild = settings(steps=30, chunk=5, log_every=5)
     with pytest.raises(PacodiError, match=r"^training diverged: the loss is \S+e\+\d"):
-        fit.fit(generator, data, indices, wild, seed=0, workdir=tmp_path)
+        fit.fit(generator, source, wild, seed=0, workdir=tmp_path)
     calm = settings(steps=30, chunk=5, log_every=5)
     fit.fit(*double.make(30), calm, seed=0)
 

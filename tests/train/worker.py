@@ -56,6 +56,7 @@ def parse():
     parser.add_argument("--watchdog", type=float, default=300.0)
     parser.add_argument("--heartbeat", type=int, default=10)
     parser.add_argument("--poison", type=int, nargs=2, default=(0, 0))
+    parser.add_argument("--streamed", action="store_true")
     parser.add_argument("--stall-at", type=int, default=-1)
     parser.add_argument("--full-at", type=int, default=-1)
     parser.add_argument("--out", type=Path)
@@ -69,7 +70,8 @@ def main():
         parallel.detect(os.environ), heartbeat_seconds=arguments.heartbeat, leave_seconds=10
     )
     arguments.workdir.mkdir(parents=True, exist_ok=True)
-    generator, data, indices = double.make(300, tuple(arguments.poison))
+    poison = tuple(arguments.poison)
+    generator, source = double.make(300, poison, streamed=arguments.streamed)
     settings = TrainSettings(
         steps=arguments.steps,
         batch=8,
@@ -83,8 +85,7 @@ def main():
     try:
         run = fit.fit(
             generator,
-            data,
-            indices,
+            source,
             settings,
             seed=0,
             identity={"data": "double"},

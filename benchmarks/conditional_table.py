@@ -187,15 +187,16 @@ def run(chosen: list[Cell], steps: int | None, runs: Path) -> None:
 
 
 TITLE = "# Which model draws the window that a caption describes?"
-HEAD = """`python benchmarks/conditional_table.py run`, then `write`. Split in time with a gap, scaled by
+HEAD = """\
+`python benchmarks/conditional_table.py run`, then `write`. Split in time with a gap, scaled by
 train (standardised), the channel of `configs/text.py`. 200 held-out windows, each with its full
 caption in a held-out phrasing; 16 draws per caption. Guidance and steps are chosen by the CRPS on
 64 windows of validation. Every model is told what the reader of sentences makes of the caption
-([how well it reads](text_reader.md)). WAPE is Σ|e|/Σ|x| over all windows; its mean of ratios, which
-T2S reports, divides by little where a standardised window is near 0. `retrieval` is the train
-window with the nearest caption; `random_window` and `train_mean` read no text; `borrowed` is a
-random window's shape with the mean and deviation of the very window that is asked for. ± is the
-95 % interval of the seeds."""
+([how well it reads](text_reader.md)). WAPE is Σ|e|/Σ|x| over all windows; its mean of ratios,
+which T2S reports, divides by little where a standardised window is near 0. `retrieval` is the
+train window with the nearest caption; `random_window` and `train_mean` read no text; `borrowed`
+is a random window's shape with the mean and deviation of the very window that is asked for. ± is
+the 95 % interval of the seeds."""
 COLUMNS = ("mse_single", "wape_single", "wape_each_single", "mse", "wape", "crps")
 
 

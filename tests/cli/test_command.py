@@ -68,6 +68,9 @@ def test_run_folder_explains_itself(trained):
     workdir, said = trained
     assert "parameters" in said
     assert "windows/s" in said
+    page = (ROOT / "docs/reference/formats.md").read_text()
+    for path in (*workdir.iterdir(), workdir / "samples/samples.json"):
+        assert f"{path.name}{'/' * path.is_dir()}`" in page or path.name == ".lock", path
     environment = json.loads((workdir / "environment.json").read_text())
     assert environment["seed"] == 0
     assert json.loads((workdir / "config.json").read_text())["train"]["steps"] == 40

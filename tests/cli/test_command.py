@@ -39,6 +39,7 @@ def start(cache, *arguments):
         "JAX_COMPILATION_CACHE_DIR": str(cache / "programs"),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         "JAX_PLATFORMS": "cpu",
+        "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
     }
     return subprocess.Popen(
         [sys.executable, "-m", "pacodi_jax.main", *arguments],

@@ -18,7 +18,9 @@ import numpy as np
 import pandas as pd
 
 from pacodi_jax import checkpoint, data
+from pacodi_jax.cli import show
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.metrics.results import Method
 from pacodi_jax.report import intake, pictures
 from pacodi_jax.run import folder
 from pacodi_jax.text.replies import Replies
@@ -170,6 +172,15 @@ def _file_of_run(name: str) -> Callable[[], list[bytes]]:
 
 
 _LINES = [b'{"step": 1, "loss": 0.5}\n{"step": 2, "loss": 0.4, "validation": 1.0}\n' * 3]
+_BOUND = {"value": 0.1, "interval": [0.0, 0.2], "values": [0.1], "windows": 9}
+_SCORE = {"name": "fid", "title": "FID", "about": "x", "group": "paper", "better": "lower"}
+_SCORE |= {"split": "train", **_BOUND, "seeds": [0], "floor": _BOUND, "ceiling": _BOUND}
+_SCORE |= {"position": 0.5, "above_floor": True, "word": "good"}
+_METHOD = dict.fromkeys(list(Method.__dataclass_fields__), 1) | {"seeds": [0]}
+_SIDE = {"windows": 9, "length": 4, "channels": 1, "fingerprint": "x"}
+_SIDES = {"real": _SIDE, "synthetic": _SIDE, "held_out": None, "channels": ["a"]}
+_PANEL = {"schema": 1, "protocol": "honest", "verdict": ["a"], "data": _SIDES, "settings": _METHOD}
+_PANEL |= {"scores": [_SCORE, _SCORE | {"split": "held_out"}], "seconds": 1.0, "model": {}}
 _REPLIES = [b'{"key": "a", "reply": "b"}\n{"key": "c", "reply": "d"}\n']
 READERS = {
     kind: Reader(f".{kind}", _tables(f".{kind}"), _read_table, damaged)
@@ -182,6 +193,7 @@ READERS |= {
     "resealed": Reader(".pacodi", _sealed, folder.load, _resealed),
     "config": Reader(".json", _file_of_run("config.json"), _read_beside("config.json"), _of_json),
     "recipe": Reader(".json", _file_of_run("recipe.json"), _read_beside("recipe.json"), _of_json),
+    "scores": Reader(".json", lambda: [json.dumps(_PANEL).encode()], show.read_scores, _of_json),
     "metrics": Reader(
         ".jsonl", lambda: _LINES, lambda p: pictures.loss_curve(p, p.with_suffix(".png")), damaged
     ),

@@ -21,6 +21,8 @@ import numpy as np
 
 from pacodi_jax.errors import PacodiError, choose, nearest
 
+#: Whole numbers below it are counted in 32 bits.
+LARGEST = 2**31
 _FLAGS = {"true": True, "false": False, "1": True, "0": False}
 _WORDS = {int: "a whole number", float: "a number", str: "a text", bool: "True or False"}
 
@@ -189,6 +191,8 @@ def _check(name: str, value: Any, field: dataclasses.Field) -> None:
         counted = ", ".join(str(least + i) for i in range(3)) + ", …"
         accepted = counted if isinstance(value, int) else f"{least} or more"
         raise PacodiError(f"{name}={value}; accepted: {accepted}.")
+    if least is not None and isinstance(value, int) and value >= LARGEST:
+        raise PacodiError(f"{name}={str(value)[:30]}; accepted: whole numbers below 2**31.")
     if rules.get("accepted") is not None:
         words, holds = rules["accepted"]
         if not holds(value):

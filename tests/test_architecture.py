@@ -12,6 +12,7 @@ LAYERS = {
     "errors": 0,
     "config": 0,
     "files": 0,
+    "memory": 0,
     "core": 1,
     "networks": 2,
     "parallel": 2,

@@ -87,6 +87,8 @@ def test_no_setting_goes_unread(reads, tmp_path):
     ("name", "value", "message"),
     [
         ("train.steps", 0, "train.steps=0; accepted: 1, 2, 3, …"),
+        ("train.max_skips", 10**30, "train.max_skips=100000000000000000000000000000; accepted: w"),
+        ("sample.steps", 10**9, "sample.steps=1000000000; accepted: 1 to 100000"),
         ("train.learning_rate", -1.0, "train.learning_rate=-1.0; accepted: a positive number"),
         ("train.ema", 1.0, "0 <= ema < 1"),
         ("train.warmup", 40_000, "train.warmup=40000 leaves none of the 40000 updates"),

@@ -32,7 +32,8 @@ def _parse(argv: Sequence[str], prog: str) -> argparse.Namespace:
     parser.add_argument("--text", help="draw windows that this text describes")
     parser.add_argument("--start", help="first stamp of every window, such as 2027-01-01")
     parser.add_argument("--seed", type=int, help="of the draw (the run's)")
-    parser.add_argument("--out", help="folder of the samples (RUN/samples)")
+    parser.add_argument("--shard", help="i/n: draw part i of n of the windows alone, i from 0")
+    parser.add_argument("--out", help="folder of the samples (RUN/samples, or RUN/samples-i-of-n)")
     add_quotes(parser)
     add_settings(parser)
     return parser.parse_args(argv)
@@ -54,16 +55,19 @@ def _run(argv: Sequence[str], prog: str) -> None:
     from pacodi_jax.cli import work
     from pacodi_jax.cli.memory import reuse_memory
     from pacodi_jax.run import folder
+    from pacodi_jax.run.shards import Shard
 
     require_text("--out", options.out)
     work.cache_programs()
     reuse_memory()
     trained = folder.load(options.run)
     asked = (options.samples, options.seed, options.text, options.static, options.start)
-    wish = work.Wish(*asked, options.quote_formulas)
+    shard = None if options.shard is None else Shard.parse(options.shard)
+    wish = work.Wish(*asked, options.quote_formulas, shard)
     run = options.run.expanduser()
     beside = run if run.is_dir() else run.parent
-    place = folder_of(Path(options.out)) if options.out else beside / "samples"
+    own = "samples" if shard is None else f"samples-{shard.number}-of-{shard.parts}"
+    place = folder_of(Path(options.out)) if options.out else beside / own
     work.sample(trained, place, wish, how_of(trained, options.set))
 
 

@@ -7,12 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pacodi_jax.cli.options import Parser, add_settings, guarded, require_text
-from pacodi_jax.errors import PacodiError
+from pacodi_jax.errors import PacodiError, printable
 
 if TYPE_CHECKING:
     from pacodi_jax.data import Dataset
     from pacodi_jax.metrics.results import Panel
     from pacodi_jax.run.trained import Trained
+
+#: What JSON of any other content ends in when it is read and shown as scores.
+_NO_SCORES = (
+    *(OSError, ValueError, LookupError, TypeError),
+    *(AttributeError, ArithmeticError, RecursionError),
+)
 
 
 def parser_of(prog: str) -> Parser:
@@ -90,18 +96,36 @@ def _data(trained: "Trained") -> "tuple[Dataset | None, tuple[str, ...]]":
 
 def _scores(trained: "Trained", run: Path) -> "tuple[Panel | None, tuple[str, ...]]":
     """The scores beside a model, if they are of this very model."""
-    from pacodi_jax.metrics.results import Panel
-
     path = run / "scores" / "scores.json"
     if not path.is_file():
         return None, ()
     try:
-        found = Panel.from_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        return None, (f"{path} cannot be read: {error}",)
+        found = read_scores(path)
+    except PacodiError as error:
+        return None, (str(error),)
     if found.facts.get("model") != json.loads(json.dumps(trained.facts)):
         return None, (f"{path} scores another model; score this one again.",)
     return found, ()
+
+
+def read_scores(path: Path) -> "Panel":
+    """Reads a ``scores.json`` that can be shown: its file has no seal, so anything may be in it.
+
+    Raises:
+      PacodiError: if it is none.
+    """
+    from pacodi_jax.metrics.results import Panel
+    from pacodi_jax.report import page, tables
+
+    try:
+        found = Panel.from_json(path.read_text(encoding="utf-8"))
+        for split in tables.SPLITS:
+            page.table(found, split)
+        for line in found.verdict or ():
+            printable(line)
+    except _NO_SCORES as error:
+        raise PacodiError(f"{path} cannot be read: {error}") from error
+    return found
 
 
 def main(argv: Sequence[str], prog: str = "pacodi show") -> int:

@@ -16,6 +16,7 @@ from pacodi_jax.report import pictures
 from pacodi_jax.report.progress import progress_bar, say
 from pacodi_jax.run import folder, parts, room, samples, score
 from pacodi_jax.run.ownership import owned
+from pacodi_jax.run.shards import Shard
 from pacodi_jax.run.trained import Trained
 from pacodi_jax.settings import Config
 from pacodi_jax.text.encoders.interface import clean_text
@@ -36,6 +37,7 @@ class Wish:
       static: ``column=value,column=value`` that they shall have.
       start: their first stamp.
       quote: whether what a spreadsheet takes for formulas is written as text.
+      shard: which part of them to draw; None for all.
     """
 
     count: int | None = None
@@ -44,6 +46,7 @@ class Wish:
     static: str | None = None
     start: str | None = None
     quote: bool = False
+    shard: Shard | None = None
 
 
 def cache_programs() -> None:
@@ -100,6 +103,7 @@ def sample(
     count = chosen if wish.count is None else wish.count
     seed = trained.config.seed if wish.seed is None else wish.seed
     request = {"seed": seed, "static": static, "text": wish.text, "start": wish.start, **how}
+    request["shard"] = wish.shard
     facts = trained.draw_facts(count, **request)
     if not again and samples.holds(place, facts, "samples.json", "samples.npy"):
         tell(f"{place} holds these {count} windows already")

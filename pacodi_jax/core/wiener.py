@@ -15,7 +15,7 @@ best denoiser, and training adds only what a diagonal linear filter misses. Slot
 z = u = 0 and stay at m.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -54,7 +54,15 @@ def fit(spectra: Quadratures, floor: float = FLOOR) -> Moments:
     mean = jax.tree.map(lambda x: x.mean(axis=0), spectra)
     check_finite("the mean of spectra.real", mean.real)
     check_finite("the mean of spectra.imag", mean.imag)
-    variance = jax.tree.map(lambda x: x.var(axis=0), spectra)
+    return _floored(mean, jax.tree.map(lambda x: x.var(axis=0), spectra), floor)
+
+
+def _floored(mean: Quadratures, variance: Quadratures, floor: float) -> Moments:
+    """Moments with the variance floored.
+
+    Raises:
+      PacodiError: for a channel that does not vary at all.
+    """
     lowest = floor * 0.5 * (variance.real.mean(axis=0) + variance.imag.mean(axis=0))
     if is_concrete(lowest) and not (np.asarray(lowest) > 0).all():
         channel = int(np.argmin(np.asarray(lowest)))
@@ -62,6 +70,40 @@ def fit(spectra: Quadratures, floor: float = FLOOR) -> Moments:
             f"spectra do not vary in channel {channel}; take constant channels out before fitting."
         )
     return Moments(mean, jax.tree.map(lambda v: jnp.maximum(v, lowest), variance))
+
+
+class Sums:
+    """The moments of spectra that come in blocks: count, mean and squared distances, in double.
+
+    Two blocks are joined by Chan's rule: with δ the difference of the means of n and m spectra, the
+    squared distances add up to S + S′ + δ²·nm/(n + m).
+    """
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._mean: Any = None
+        self._squares: Any = None
+
+    def add(self, spectra: Quadratures) -> None:
+        """Adds ``(n, K, C)`` per part."""
+        block = [np.asarray(part, np.float64) for part in spectra]
+        mean = np.stack([part.mean(axis=0) for part in block])
+        squares = np.stack([part.var(axis=0) * len(part) for part in block])
+        if self._mean is None:
+            self._mean, self._squares = np.zeros_like(mean), np.zeros_like(squares)
+        count = len(block[0])
+        whole, step = self._count + count, mean - self._mean
+        self._squares += squares + step**2 * self._count * count / whole
+        self._mean += step * count / whole
+        self._count = whole
+
+    def moments(self, floor: float = FLOOR) -> Moments:
+        """The moments of all spectra so far, as :func:`fit` gives them."""
+        mean, variance = (
+            Quadratures(*jnp.asarray(parts, jnp.result_type(float)))
+            for parts in (self._mean, self._squares / self._count)
+        )
+        return _floored(mean, variance, floor)
 
 
 def angle(alpha: Array, sigma: Array, moments: Moments, variance: Quadratures) -> Quadratures:

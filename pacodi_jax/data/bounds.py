@@ -10,7 +10,7 @@ import csv
 import io
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -52,6 +52,19 @@ class Bounds(NamedTuple):
         if not math.isnan(self.low):
             return f"at least {self.low:g}"
         return "" if math.isnan(self.high) else f"at most {self.high:g}"
+
+
+class Values(Protocol):
+    """A channel's values in train: :class:`~pacodi_jax.data.column.Column`."""
+
+    @property
+    def values(self) -> np.ndarray: ...  # noqa: D102
+    @property
+    def least(self) -> float: ...  # noqa: D102
+    @property
+    def most(self) -> float: ...  # noqa: D102
+    @property
+    def deviation(self) -> float: ...  # noqa: D102
 
 
 def to_line(values: np.ndarray, bounds: Bounds) -> np.ndarray:
@@ -149,7 +162,7 @@ def as_text(given: Mapping[str, Sequence[Any]]) -> str:
 
 def chooser(
     text: str, channels: Sequence[str], dtypes: Sequence[str]
-) -> Callable[[str, np.ndarray], Bounds]:
+) -> Callable[[str, Values], Bounds]:
     """How the bounds of a channel follow from its name and its values in train.
 
     A channel that ``text`` names has the bounds given there, perhaps none. Of the others, unless
@@ -169,7 +182,7 @@ def chooser(
             )
     kinds = dict(zip(channels, dtypes, strict=True))
 
-    def choose(name: str, values: np.ndarray) -> Bounds:
+    def choose(name: str, values: Values) -> Bounds:
         if name not in given and (text == NONE or "bool" in kinds[name].lower()):
             return Bounds()
         seen = _look(values)
@@ -215,12 +228,11 @@ class _Seen(NamedTuple):
         return margin <= NEAR * self.deviation
 
 
-def _look(values: np.ndarray) -> _Seen:
-    least, most = float(values.min()), float(values.max())
-    low, high = np.quantile(values[:: max(len(values) // _SAMPLE, 1)], (_TAIL, 1 - _TAIL))
-    with np.errstate(over="ignore", invalid="ignore"):
-        deviation = float(values.std(dtype=np.float64))
-    return _Seen(least, most, deviation, float(low) - least, most - float(high))
+def _look(seen: Values) -> _Seen:
+    some = seen.values[:: max(len(seen.values) // _SAMPLE, 1)]
+    low, high = np.quantile(some, (_TAIL, 1 - _TAIL))
+    least, most = seen.least, seen.most
+    return _Seen(least, most, seen.deviation, float(low) - least, most - float(high))
 
 
 def _refuse_violated(name: str, seen: _Seen, low: float, high: float) -> None:

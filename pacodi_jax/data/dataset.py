@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from pacodi_jax.data import attributes, bounds, calendar, gaps, law, scaling, splits
+from pacodi_jax.data import attributes, bounds, calendar, gaps, law, mapped, scaling, splits
 from pacodi_jax.data.blocks import by_blocks
 from pacodi_jax.data.fingerprint import fingerprint
 from pacodi_jax.data.numeric import surely_finite
@@ -18,6 +18,8 @@ from pacodi_jax.data.windows import WindowSet
 from pacodi_jax.errors import PacodiError
 
 _REASONS = 5
+#: The calendar is fitted to the first stamps of so many training windows, evenly spread.
+_FIRSTS = 1 << 20
 
 
 class Report(NamedTuple):
@@ -130,8 +132,9 @@ def load(settings: DataSettings, *, seed: int = 0, table: Any = None) -> Dataset
         parts, cut, filled.broken, length, settings.stride, settings.fractions, paper
     )
     known = tuple(attributes.fit(name, full.static.loc[train, name]) for name in settings.static)
-    conditions = law.fit(known, full.static.iloc[starts[0]])
-    firsts = full.stamps(starts[0])
+    conditions = law.fit(known, full.static.iloc[starts[0]]) if known else None
+    some = slice(None, None, max(len(starts[0]) // _FIRSTS, 1))
+    firsts = None if settings.calendar == calendar.OFF else full.stamps(starts[0][some])
     dates = calendar.fit(settings.calendar, full.clock, firsts, length)
     recipe = replace(_recipe(found, settings, scaler, known, conditions), calendar=dates)
     report = _report(found, full, filled, starts, length, recipe)
@@ -160,10 +163,12 @@ def _outside(table: Table, scaler: scaling.Scaler) -> tuple[tuple[str, int], ...
     """The bounded channels that have values beyond their bounds, and how many."""
     names = np.array(table.channels)[scaler.live].tolist()
     columns = np.flatnonzero(scaler.live)
-    counts = {}
-    for i, found in scaler.links():
-        column = table.values[:, columns[i]]
-        counts[names[i]] = int((column < found.low).sum() + (column > found.high).sum())
+    linked = scaler.links()
+    counts = dict.fromkeys((names[i] for i, _ in linked), 0)
+    for part in mapped.blocks(table.values) if linked else ():
+        for i, found in linked:
+            column = table.values[part, columns[i]]
+            counts[names[i]] += int((column < found.low).sum() + (column > found.high).sum())
     return tuple((name, count) for name, count in counts.items() if count)
 
 

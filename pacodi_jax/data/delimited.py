@@ -3,6 +3,9 @@
 import codecs
 import csv
 import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.csv
@@ -36,6 +39,63 @@ def parse(
       PacodiError: saying what is wrong with the text.
     """
     data = _plain(data)
+    dialect = _dialect(data, delimiter, decimal, header)
+    table = _read(data, dialect, missing)
+    for field in table.schema:
+        if pa.types.is_binary(field.type):
+            raise PacodiError(f"column {field.name!r} is not UTF-8 text; save the file as UTF-8")
+    return _without_padding(table)
+
+
+class Dialect(NamedTuple):
+    """How a text is written.
+
+    Attributes:
+      names: of the columns.
+      header: whether the first line names them.
+      delimiter: between cells.
+      decimal: ``"."`` or ``","``.
+      quoted: whether cells may stand in quotes, and so hold line breaks.
+    """
+
+    names: list[str]
+    header: bool
+    delimiter: str
+    decimal: str
+    quoted: bool
+
+    @property
+    def parsing(self) -> pyarrow.csv.ParseOptions:
+        """How rows are told apart."""
+        return pyarrow.csv.ParseOptions(
+            delimiter=self.delimiter, newlines_in_values=self.quoted, ignore_empty_lines=True
+        )
+
+    def reading(self, threads: bool = True) -> pyarrow.csv.ReadOptions:
+        """How blocks are read."""
+        return pyarrow.csv.ReadOptions(
+            use_threads=threads,
+            block_size=_BLOCK,
+            column_names=self.names,
+            skip_rows_after_names=int(self.header),
+        )
+
+    def converting(
+        self, types: dict[str, pa.DataType], missing: list[str]
+    ) -> pyarrow.csv.ConvertOptions:
+        """How cells become values."""
+        return pyarrow.csv.ConvertOptions(
+            column_types=types,
+            decimal_point=self.decimal,
+            null_values=MISSING + missing,
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        )
+
+
+def _dialect(
+    data: bytes, delimiter: str | None, decimal: str | None, header: bool | None
+) -> Dialect:
     first, second = _first_lines(data)
     delimiter = delimiter or max(",;\t", key=first.count)
     names = next(csv.reader([first], delimiter=delimiter))
@@ -46,11 +106,36 @@ def parse(
     if header is None:
         header = not all(_number(c.replace(decimal, ".")) for c in names)
     names = _names(names) if header else [f"c{i}" for i in range(len(names))]
-    table = _read(data, names, header, delimiter, decimal, missing)
-    for field in table.schema:
-        if pa.types.is_binary(field.type):
-            raise PacodiError(f"column {field.name!r} is not UTF-8 text; save the file as UTF-8")
-    return _without_padding(table)
+    return Dialect(names, header, delimiter, decimal, b'"' in data)
+
+
+def in_chunks(path: Path) -> Iterator[pa.Table]:
+    """Parses a file chunk by chunk; the first rows decide its dialect and the types of columns.
+
+    Columns of numbers are read as float64, whole ones too: the next chunk may hold fractions.
+
+    Yields:
+      First a table of the first rows in the types that they show, then all rows.
+
+    Raises:
+      PacodiError: saying what is wrong with the text.
+    """
+    with path.open("rb") as file:
+        head = file.read(_BLOCK)
+    head = head[: head.rfind(b"\n") + 1] or head
+    shown = parse(head, None, None, None, [])
+    dialect = _dialect(_plain(head), None, None, None)
+    number = lambda t: pa.types.is_floating(t) or pa.types.is_integer(t) or pa.types.is_null(t)  # noqa: E731
+    types = {f.name: pa.float64() if number(f.type) else f.type for f in shown.schema}
+    yield shown
+    left_out = [name for name in dialect.names if name not in types]
+    types |= dict.fromkeys(left_out, pa.string())
+    opened = pyarrow.csv.open_csv(
+        path, dialect.reading(), dialect.parsing, dialect.converting(types, [])
+    )
+    with opened as reader:
+        for batch in reader:
+            yield pa.Table.from_batches([batch]).select(shown.column_names)
 
 
 def _plain(data: bytes) -> bytes:
@@ -92,31 +177,13 @@ def _names(names: list[str]) -> list[str]:
     return names
 
 
-def _read(
-    data: bytes, names: list[str], header: bool, delimiter: str, decimal: str, missing: list[str]
-) -> pa.Table:
-    quoted = b'"' in data
-    parsing = pyarrow.csv.ParseOptions(
-        delimiter=delimiter, newlines_in_values=quoted, ignore_empty_lines=True
-    )
-
+def _read(data: bytes, dialect: Dialect, missing: list[str]) -> pa.Table:
     def read(types: dict[str, pa.DataType], threads: bool) -> pa.Table:
         return pyarrow.csv.read_csv(
             pa.BufferReader(data),
-            pyarrow.csv.ReadOptions(
-                use_threads=threads,
-                block_size=_BLOCK,
-                column_names=names,
-                skip_rows_after_names=int(header),
-            ),
-            parsing,
-            pyarrow.csv.ConvertOptions(
-                column_types=types,
-                decimal_point=decimal,
-                null_values=MISSING + missing,
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=False,
-            ),
+            dialect.reading(threads),
+            dialect.parsing,
+            dialect.converting(types, missing),
         )
 
     try:
@@ -125,9 +192,10 @@ def _read(
         return read(temporal, threads=True) if temporal else table
     except pa.ArrowInvalid:
         try:
-            read(dict.fromkeys(names, pa.string()), threads=False)
+            read(dict.fromkeys(dialect.names, pa.string()), threads=False)
         except pa.ArrowInvalid as error:
-            raise PacodiError(f"{error}; every row must have {len(names)} cells") from error
+            cells = len(dialect.names)
+            raise PacodiError(f"{error}; every row must have {cells} cells") from error
         raise
 
 

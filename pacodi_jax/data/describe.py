@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from pacodi_jax import files
 from pacodi_jax.data import bounds as links
+from pacodi_jax.data import mapped
 from pacodi_jax.data.dataset import Dataset
 from pacodi_jax.data.windows import WindowSet
 
@@ -21,6 +22,7 @@ _NAMED = 8
 _SEGMENT = 1024
 _WINDOWS = 2000
 _FINE = 16
+_LONGEST = 1 << 20
 
 
 def text(data: Dataset) -> str:
@@ -137,6 +139,7 @@ def periods(data: Dataset, channel: int, count: int = 3) -> str:
     """The strongest periods of a channel in the longest unbroken stretch of train, in steps."""
     rows = _stretch(data.train)
     series = data.train.series[rows, channel].astype(np.float64)
+    mapped.release(data.train.series)
     segment = min(len(series), _SEGMENT)
     rate, power = scipy.signal.welch(series - series.mean(), nperseg=segment, nfft=_FINE * segment)
     peaks, _ = scipy.signal.find_peaks(power, height=power.max() / 50, distance=2 * _FINE)
@@ -146,14 +149,14 @@ def periods(data: Dataset, channel: int, count: int = 3) -> str:
 
 
 def _stretch(part: WindowSet) -> slice:
-    """The rows of the longest chain of overlapping or touching windows of one series."""
+    """The rows of the longest chain of touching windows of one series; a million at most."""
     starts, length = part.starts, part.length
     series = np.searchsorted(part.table.bounds, starts, side="right")
     breaks = np.flatnonzero((np.diff(starts) > length) | (np.diff(series) > 0)) + 1
     edges = [0, *breaks.tolist(), len(starts)]
     runs = [(int(starts[a]), int(starts[b - 1]) + length) for a, b in itertools.pairwise(edges)]
     begin, end = max(runs, key=lambda run: run[1] - run[0])
-    return slice(begin, end)
+    return slice(begin, min(end, begin + _LONGEST))
 
 
 def picture(data: Dataset, path: str | os.PathLike[str], seed: int = 0) -> Path:

@@ -10,6 +10,7 @@ import math
 import os
 import zipfile
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -25,6 +26,8 @@ from pacodi_jax.errors import PacodiError, nearest
 _LOG = logging.getLogger("pacodi_jax")
 #: A Parquet file encodes repeated values in almost nothing, so it may claim more.
 PARQUET_ALLOWANCE = 1 << 28
+#: A chunk of a Parquet file has about so many bytes.
+_CHUNK = 1 << 25
 ARRAYS = (".npy", ".npz")
 TABLES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet")
 
@@ -207,15 +210,47 @@ def read_table(
         raise PacodiError(f"{found} holds a column that cannot be read: {error}") from error
 
 
+def in_chunks(path: Path) -> Iterator[pd.DataFrame]:
+    """Reads a table chunk by chunk: first its first rows in their types, then all rows.
+
+    Raises:
+      PacodiError: as :func:`read_table`, and where a later row is not of the type of the first.
+    """
+    try:
+        chunks = _parquet_chunks(path) if kind(path) == ".parquet" else delimited.in_chunks(path)
+        for number, chunk in enumerate(chunks):
+            if not number:
+                names = chunk.column_names
+                twice = sorted({name for name in names if names.count(name) > 1})
+                if twice:
+                    raise PacodiError(f"names a column twice: {', '.join(map(repr, twice))}")
+            yield to_pandas(chunk)
+    except (PacodiError, pa.ArrowException, OSError, ValueError, TypeError, KeyError) as error:
+        raise PacodiError(f"{path}: {error}") from error
+
+
+def _parquet_chunks(path: Path) -> Iterator[pa.Table]:
+    with pyarrow.parquet.ParquetFile(path) as file:
+        _check_claim(path, file)
+        rows = max(_CHUNK // (8 * max(file.metadata.num_columns, 1)), 1)
+        for number, batch in enumerate(file.iter_batches(rows)):
+            chunk = pa.Table.from_batches([batch])
+            if not number:
+                yield chunk
+            yield chunk
+
+
+def _check_claim(path: Path, file: pyarrow.parquet.ParquetFile) -> None:
+    rows, width = file.metadata.num_rows, max(file.metadata.num_columns, 1)
+    groups = (file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))
+    claimed = max(rows * width * 8, sum(groups))
+    check_ratio(str(path), claimed, path.stat().st_size, PARQUET_ALLOWANCE)
+
+
 def _read_parquet(path: Path) -> pa.Table:
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
-            rows, width = file.metadata.num_rows, max(file.metadata.num_columns, 1)
-            claimed = max(
-                rows * width * 8,
-                sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups)),
-            )
-            check_ratio(str(path), claimed, path.stat().st_size, PARQUET_ALLOWANCE)
+            _check_claim(path, file)
             return file.read()
     except PacodiError:
         raise

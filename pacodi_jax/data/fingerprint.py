@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 
-from pacodi_jax.data import bounds, calendar
+from pacodi_jax.data import bounds, calendar, mapped
 from pacodi_jax.data.settings import DataSettings
 from pacodi_jax.data.table import Table
 
@@ -22,9 +22,9 @@ def fingerprint(table: Table, settings: DataSettings, seed: int) -> str:
     digest = hashlib.sha256(json.dumps(given, sort_keys=True).encode())
     known = [table.channels, table.dtypes, table.starts, table.clock, table.bounds.tolist()]
     digest.update(json.dumps(known).encode())
-    digest.update(np.ascontiguousarray(table.values).data)
-    if table.positions is not None:
-        digest.update(np.ascontiguousarray(table.positions).data)
+    for array in (table.values, *(() if table.positions is None else (table.positions,))):
+        for part in mapped.blocks(array):
+            digest.update(np.ascontiguousarray(array[part]).data)
     if table.ids is not None:
         digest.update(json.dumps([str(i) for i in table.ids]).encode())
     if table.static.shape[1]:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from pacodi_jax.data import mapped
 from pacodi_jax.data.numeric import surely_finite
 from pacodi_jax.data.table import Table
 from pacodi_jax.errors import PacodiError
@@ -31,25 +32,34 @@ def add_rows(table: Table, max_gap: int | None) -> Table:
     """Inserts empty rows where the time grid skips at most ``max_gap`` steps (``None``: any)."""
     if table.positions is None:
         return table
-    jumps = np.diff(table.positions)
-    jumps[table.bounds[1:-1] - 1] = 1
-    skipped = jumps - 1
+    skipped = np.diff(table.positions) - 1
+    skipped[table.bounds[1:-1] - 1] = 0
     if max_gap is not None:
         skipped[skipped > max_gap] = 0
     if not skipped.any():
         return table
     target = np.arange(len(table.values)) + np.concatenate([[0], skipped.cumsum()])
     source = np.repeat(np.arange(len(target)), np.diff(np.append(target, target[-1] + 1)))
-    values = np.full((len(source), table.values.shape[1]), np.nan, table.values.dtype)
-    values[target] = table.values
+    values = mapped.empty_like(table.values, len(source))
+    for part in mapped.blocks(values):
+        values[part] = np.nan
+    for part in mapped.blocks(table.values):
+        values[target[part]] = table.values[part]
+        mapped.release(values)
     bounds = np.append(target[table.bounds[:-1]], len(source))
     return replace(
         table,
         values=values,
         bounds=bounds,
         positions=table.positions[source] + np.arange(len(source)) - target[source],
-        static=table.static.iloc[source].reset_index(drop=True),
+        static=_repeated(table.static, source),
     )
+
+
+def _repeated(static: pd.DataFrame, rows: np.ndarray) -> pd.DataFrame:
+    if not static.shape[1]:
+        return pd.DataFrame(index=pd.RangeIndex(len(rows)))
+    return static.iloc[rows].reset_index(drop=True)
 
 
 def cuts(table: Table, length: int) -> np.ndarray:
@@ -89,11 +99,36 @@ def fill(values: np.ndarray, edges: np.ndarray, max_gap: int | None) -> Filled:
     Returns:
       What was done.
     """
-    touched = np.zeros(len(values), bool)
-    broken = np.zeros(len(values), bool)
-    missing = filled = 0
     if surely_finite(values):
-        return Filled(touched, broken, missing, filled)
+        return Filled(np.zeros(len(values), bool), np.zeros(len(values), bool), 0, 0)
+    if max_gap is None or not mapped.is_mapped(values):
+        return _fill(values, edges, max_gap)
+    return _fill_in_blocks(values, edges, max_gap)
+
+
+def _fill_in_blocks(values: np.ndarray, edges: np.ndarray, max_gap: int) -> Filled:
+    """The same block by block: a gap that is filled reaches no further than ``max_gap`` rows."""
+    touched, broken = np.zeros(len(values), bool), np.zeros(len(values), bool)
+    missing = filled = 0
+    behind = values[:0].copy()  # the rows before a block, as they were
+    for part in mapped.blocks(values):
+        reach = slice(part.start - len(behind), min(part.stop + max_gap, len(values)))
+        rows = np.concatenate([behind, values[part.start : reach.stop]])
+        own = slice(len(behind), len(behind) + part.stop - part.start)
+        behind = rows[max(own.stop - max_gap, 0) : own.stop].copy()
+        holes = np.isnan(rows[own]).sum()
+        found = _fill(rows, edges[reach], max_gap)
+        values[part] = rows[own]
+        touched[part], broken[part] = found.touched[own], found.broken[own]
+        missing += int(holes)
+        filled += int(holes - np.isnan(rows[own]).sum())
+    return Filled(touched, broken, missing, filled)
+
+
+def _fill(values: np.ndarray, edges: np.ndarray, max_gap: int | None) -> Filled:
+    """Fills ``(T, C)`` in place."""
+    touched, broken = np.zeros(len(values), bool), np.zeros(len(values), bool)
+    missing = filled = 0
     rows, group = np.arange(len(values)), np.cumsum(edges)
     for column in values.T:
         holes = np.isnan(column)

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from pacodi_jax.data import mapped
 from pacodi_jax.errors import PacodiError
 
 #: Whole numbers up to here are float64 numbers, all of them.
@@ -76,10 +77,7 @@ def check_exact(whole: np.ndarray, name: str, where: str) -> None:
 def surely_finite(values: np.ndarray, block: int = 1 << 13) -> bool:
     """Whether every value is finite, by sums of blocks: fast, and wrong only towards ``False``."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return all(
-            np.isfinite(values[begin : begin + block].sum())
-            for begin in range(0, len(values), block)
-        )
+        return all(np.isfinite(values[part].sum()) for part in mapped.blocks(values, block))
 
 
 def check(

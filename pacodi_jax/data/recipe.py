@@ -195,6 +195,7 @@ class Recipe:
         stamps: pd.Index | None = None,
         ids: Sequence[Any] | None = None,
         static: pd.DataFrame | None = None,
+        first: int = 0,
     ) -> pd.DataFrame:
         """Writes windows as a pandas table: ``window``, then the user's columns in their order.
 
@@ -207,11 +208,12 @@ class Recipe:
           ids: ``N`` identities. By default ``0, 1, …``, as ``synthetic_0, …`` if ids are text.
           static: a row of static values, and a caption if there are any, for each window; these
             columns are left out without it.
+          first: the number of the first window, of a part of a larger table.
 
         Returns:
           A table of ``N·L`` rows with the source's names, types and units.
         """
-        return tabulate.table(self, values, stamps, ids, static)
+        return tabulate.table(self, values, stamps, ids, static, first)
 
     def to_frame(
         self,
@@ -245,6 +247,7 @@ class Recipe:
         stamps: pd.Index | None = None,
         static: pd.DataFrame | None = None,
         quote: bool = False,
+        first: int = 0,
     ) -> Path:
         """Writes windows in the user's units as the same kind of file as the source.
 
@@ -254,6 +257,7 @@ class Recipe:
           stamps: ``N·L`` time stamps, as for :meth:`to_table`.
           static: a row of static values for each window of a table.
           quote: write what a spreadsheet takes for formulas as texts.
+          first: the number of the first window, of a part of a larger table.
 
         Returns:
           The path written: a table, or for array sources ``(N, L, C)`` in ``.npy`` or ``.npz``.
@@ -263,5 +267,5 @@ class Recipe:
             target = target.with_name(target.name + self.kind)
         if files.kind(target) in files.ARRAYS:
             return writing.write_array(self._as_array(values), target)
-        table = self.to_table(values, stamps=stamps, static=static)
+        table = self.to_table(values, stamps=stamps, static=static, first=first)
         return writing.write_table(table, target, quote=quote)

@@ -7,7 +7,9 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from pacodi_jax.data import bounds as links
+from pacodi_jax.data import mapped
 from pacodi_jax.data.bounds import Bounds
+from pacodi_jax.data.column import Column, observe
 from pacodi_jax.errors import PacodiError, choose
 
 _BLOCK = 1 << 13
@@ -101,14 +103,14 @@ class Scaler(NamedTuple):
         out = room[: shape[0] * shape[1]].reshape(shape)
         offset, factor, curves = self.offset[live], self.factor[live], self._curves
         linked = self.links()
-        for begin in range(0, len(values), _BLOCK):
-            block = values[begin : begin + _BLOCK]
+        for part in mapped.blocks(values, _BLOCK):
+            block = values[part]
             block = block if live.all() else block[:, live]
             with np.errstate(over="ignore"):
                 block = (_linked(block, linked) - offset) / factor
                 for column, curve in enumerate(curves):
                     block[:, column] = curve.to_scores(block[:, column])
-                out[begin : begin + _BLOCK] = np.where(np.isnan(block), 0, block)
+                out[part] = np.where(np.isnan(block), 0, block)
         return out
 
     def unscale(self, windows: np.ndarray) -> np.ndarray:
@@ -142,28 +144,28 @@ def _linked(block: np.ndarray, linked: list[tuple[int, Bounds]]) -> np.ndarray:
     return block
 
 
-def _min_max(column: np.ndarray) -> tuple[float, float]:
-    low, high = float(column.min()), float(column.max())
+def _min_max(column: Column) -> tuple[float, float]:
+    low, high = column.least, column.most
     return low / 2 + high / 2, high / 2 - low / 2
 
 
-def _standard(column: np.ndarray) -> tuple[float, float]:
-    return float(column.mean(dtype=np.float64)), float(column.std(dtype=np.float64))
+def _standard(column: Column) -> tuple[float, float]:
+    return column.mean, column.deviation
 
 
-def _robust(column: np.ndarray) -> tuple[float, float]:
-    low, middle, high = (float(q) for q in np.quantile(column, (0.05, 0.5, 0.95)))
-    return middle, (high - low) / 2 or _standard(column)[1]
+def _robust(column: Column) -> tuple[float, float]:
+    low, middle, high = (float(q) for q in np.quantile(column.values, (0.05, 0.5, 0.95)))
+    return middle, (high - low) / 2 or column.deviation
 
 
-def _none(column: np.ndarray) -> tuple[float, float]:
+def _none(column: Column) -> tuple[float, float]:
     return 0.0, 1.0
 
 
 #: ``min_max`` to [−1, 1]; ``standard`` to mean 0 and deviation 1; ``robust`` to the median at 0 and
 #: the middle 90 % in about [−1, 1], for spiky data; ``quantile`` to a normal law by a curve, for
 #: skewed data; ``none`` leaves values as they are.
-SCALINGS: dict[str, Callable[[np.ndarray], tuple[float, float]]] = {
+SCALINGS: dict[str, Callable[[Column], tuple[float, float]]] = {
     "min_max": _min_max,
     "standard": _standard,
     "robust": _robust,
@@ -173,10 +175,15 @@ SCALINGS: dict[str, Callable[[np.ndarray], tuple[float, float]]] = {
 _CURVED = ("quantile",)
 
 
-def _knots(column: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """The values at these normal scores; the least and the greatest at the ends."""
-    inner = np.quantile(column, ndtr(scores[1:-1]))
-    return np.array([column.min(), *inner, column.max()], np.float64)
+def _knots(column: Column, offset: float, factor: float, scores: np.ndarray) -> np.ndarray:
+    """The scaled values at these normal scores; the least and the greatest at the ends.
+
+    In double, as values are scaled: equal values must fall on their level piece exactly.
+    """
+    values = (column.values.astype(np.float64) - offset) / (factor or 1.0)
+    inner = np.quantile(values, ndtr(scores[1:-1]))
+    ends = (np.array([column.least, column.most]) - offset) / (factor or 1.0)
+    return np.array([ends[0], *inner, ends[1]], np.float64)
 
 
 def fit(
@@ -184,16 +191,16 @@ def fit(
     rows: np.ndarray,
     scaling: str,
     names: tuple[str, ...],
-    bound: Callable[[str, np.ndarray], Bounds] | None = None,
+    bound: Callable[[str, Column], Bounds] | None = None,
 ) -> Scaler:
     """Fits a scaler to the observed values of some rows.
 
     Args:
-      values: ``(T, C)``.
+      values: ``(T, C)``, in memory or on disk; of those on disk, quantiles are of a sample.
       rows: ``(T,)`` which rows may be looked at: those of train.
       scaling: a name in ``SCALINGS``.
       names: the channels' names, for messages.
-      bound: the bounds of a channel, of its name and its values in these rows; none by default.
+      bound: the bounds of a channel, of its name and what it is in these rows; none by default.
 
     Returns:
       The scaler.
@@ -202,40 +209,36 @@ def fit(
       PacodiError: if a channel has no value in these rows or spans more than floats hold.
     """
     measure = choose("scaling", scaling, SCALINGS)
-    first, last = int(rows.argmax()), len(rows) - int(rows[::-1].argmax())
-    within = slice(first, last) if rows[first:last].all() else rows
     # Half a row lies beyond the first and the last score: as far out as so many normal draws go.
     end = float(-ndtri(0.5 / rows.sum()))
     scores = np.linspace(-end, end, _PIECES + 1) if scaling in _CURVED else np.empty(0)
     fitted, knots = [], []
-    for name, column in zip(names, values.T, strict=True):
-        seen = np.ascontiguousarray(column[within])
-        holes = np.isnan(seen)
-        seen = seen[~holes] if holes.any() else seen
-        if not seen.size:
+    for name, seen in zip(names, observe(values, rows), strict=True):
+        if seen is None:
             raise PacodiError(f"column {name!r} has no value in the training part; leave it out")
-        found = Bounds() if bound is None else bound(name, seen)
-        offset, factor, found, seen = _fit_column(name, seen, measure, found)
+        found = Bounds()
+        if bound is not None and seen.least < seen.most:
+            found = bound(name, seen)
+        with np.errstate(over="ignore", invalid="ignore"):
+            seen = seen.on_line(found)
+            offset, factor = _fit_column(name, seen, measure)
         fitted.append((offset, factor, found))
         if scores.size:
-            # In double, as values are scaled: equal values must fall on their level piece exactly.
-            knots.append(_knots((seen.astype(np.float64) - offset) / (factor or 1.0), scores))
-    offsets, factors, bounds = zip(*fitted, strict=True)
+            knots.append(_knots(seen, offset, factor, scores))
+    offsets, factors, chosen = zip(*fitted, strict=True)
     if not any(factors):
         raise PacodiError(f"every channel is constant in the training part: {', '.join(names)}")
-    bounded = np.array(bounds if any(found.words for found in bounds) else np.empty((0, 3)))
+    bounded = np.array(chosen if any(found.words for found in chosen) else np.empty((0, 3)))
     return Scaler(np.array(offsets), np.array(factors), scores, np.array(knots).T, bounded)
 
 
 def _fit_column(
-    name: str, seen: np.ndarray, measure: Callable[[np.ndarray], tuple[float, float]], found: Bounds
-) -> tuple[float, float, Bounds, np.ndarray]:
-    """Offset, factor and bounds of a channel, and its values on the line."""
-    if (seen == seen[0]).all():
-        return float(seen[0]), 0.0, Bounds(), seen
-    with np.errstate(over="ignore", invalid="ignore"):
-        seen = links.to_line(seen.astype(np.float64), found) if found.words else seen
-        offset, factor = measure(seen)
+    name: str, seen: Column, measure: Callable[[Column], tuple[float, float]]
+) -> tuple[float, float]:
+    """Offset and factor of a channel; factor 0 for one that is constant."""
+    if seen.least == seen.most:
+        return seen.least, 0.0
+    offset, factor = measure(seen)
     if not np.isfinite([offset, factor]).all() or factor > 1e300:
         raise PacodiError(f"column {name!r} spans too wide a range; rescale it")
-    return offset, factor, found, seen
+    return offset, factor

@@ -13,7 +13,6 @@ from pacodi_jax.data.scaling import SCALINGS
 SOURCES = (*CATALOGUE, "sines", "tsfragment", "table")
 PROTOCOLS = ("honest", "paper")
 SPLITS = ("auto", "time", "series", "blocks")
-_BELOW = ("whole numbers below 2**31", lambda value: value < 2**31)
 
 
 @dataclass(frozen=True)
@@ -29,8 +28,8 @@ class DataSettings(Section, name="data"):
         choices=SOURCES,
     )
     path: str = setting("", "the user's file, or a folder that holds the catalogue's")
-    length: int = setting(24, "steps per window", least=2, accepted=_BELOW)
-    stride: int = setting(1, "rows from one window to the next", least=1, accepted=_BELOW)
+    length: int = setting(24, "steps per window", least=2)
+    stride: int = setting(1, "rows from one window to the next", least=1)
     protocol: str = setting(
         "honest",
         "honest (train | gap of one window | validation | held-out) or paper (min-max over all "
@@ -44,9 +43,7 @@ class DataSettings(Section, name="data"):
         "is series for ready-made windows and time otherwise",
         choices=SPLITS,
     )
-    block: int = setting(
-        0, "rows per block for split=blocks; 0 takes four windows", least=0, accepted=_BELOW
-    )
+    block: int = setting(0, "rows per block for split=blocks; 0 takes four windows", least=0)
     fractions: tuple[float, ...] = setting((0.8, 0.1, 0.1), "of train, validation and held-out")
     scaling: str = setting("standard", "of each channel, fitted on train", choices=SCALINGS)
     bounds: str = setting(
@@ -78,7 +75,6 @@ class DataSettings(Section, name="data"):
         3,
         "the longest run of missing rows that is interpolated; longer ones cut the series",
         least=0,
-        accepted=_BELOW,
     )
 
     def __post_init__(self) -> None:

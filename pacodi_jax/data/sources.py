@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from pacodi_jax.data import catalogue, files, frames, table
+from pacodi_jax.data import catalogue, chunks, files, frames, table
 from pacodi_jax.data.settings import DataSettings
 from pacodi_jax.data.sines import sines
 from pacodi_jax.data.table import Table
@@ -93,6 +93,8 @@ def _from_file(settings: DataSettings) -> Source:
     path = files.check(settings.path)
     if files.kind(path) in files.ARRAYS:
         made = _from_array(files.read_array(path), settings, str(path))
+    elif chunks.suits(path, settings):
+        made = chunks.read(path, settings)
     else:
         made = table.from_frame(files.read_table(path), settings, where=str(path))
     return Source(made, settings, path.name, "", files.kind(path))

@@ -127,7 +127,7 @@ def from_frame(
     """
     extra = [*settings.static, *([settings.text] if settings.text else [])]
     roles = [*settings.time, *([settings.id] if settings.id else []), *extra]
-    names = _channels(frame, settings, roles, where)
+    names = channels_of(frame, settings, roles, where)
     order, bounds, ids = group(frame, settings.id, where)
     if not np.array_equal(order, np.arange(len(frame))):
         frame = frame.iloc[order].reset_index(drop=True)
@@ -147,11 +147,11 @@ def from_frame(
         static=static,
         columns=tuple(c for c in frame.columns if c in names or c in roles),
         id=settings.id or None,
-        types=_own_types(frame, names, settings.id, types),
+        types=own_types(frame, names, settings.id, types),
     )
 
 
-def _channels(
+def channels_of(
     frame: pd.DataFrame, settings: DataSettings, roles: list[str], where: str
 ) -> tuple[str, ...]:
     """The columns to model: those asked for, or all that have no other role."""
@@ -164,7 +164,7 @@ def _channels(
     return names
 
 
-def _own_types(
+def own_types(
     frame: pd.DataFrame,
     names: tuple[str, ...],
     id: str,
@@ -232,11 +232,12 @@ def _clock(
     else:
         grid, frequency = time_columns.positions(stamps.values, bounds, columns[0])
     numeric = not isinstance(stamps.values, pd.DatetimeIndex)
-    starts = tuple(_text(stamps.values[b]) for b in bounds[:-1])
+    starts = tuple(stamp_text(stamps.values[b]) for b in bounds[:-1])
     rows = int(grid[bounds[1] - 1]) + 1
     clock = Clock(columns, stamps.format, stamps.zone, frequency, numeric, starts[0], rows)
     return grid, starts, clock
 
 
-def _text(stamp: Any) -> str:
+def stamp_text(stamp: Any) -> str:
+    """A first stamp as a table keeps it."""
     return stamp.isoformat() if isinstance(stamp, pd.Timestamp) else repr(float(stamp))

@@ -34,18 +34,19 @@ def table(
     stamps: pd.Index | None,
     ids: Sequence[Any] | None,
     static: pd.DataFrame | None,
+    first: int = 0,
 ) -> pd.DataFrame:
     """The table of :meth:`pacodi_jax.data.Recipe.to_table`."""
     check(recipe, values)
     values = np.asarray(values, np.float64)
     count, length = values.shape[:2]
-    columns: dict[str, Any] = {WINDOW: np.repeat(np.arange(count), length)}
+    columns: dict[str, Any] = {WINDOW: np.repeat(np.arange(first, first + count), length)}
     if recipe.clock:
         columns |= recipe.clock.write(
-            default_stamps(recipe.clock, count, length) if stamps is None else stamps
+            default_stamps(recipe.clock, count, length, first) if stamps is None else stamps
         )
     if recipe.id:
-        columns[recipe.id] = pd.Series(_ids(recipe.id_dtype, ids, count)).repeat(length)
+        columns[recipe.id] = pd.Series(_ids(recipe.id_dtype, ids, count, first)).repeat(length)
     if static is not None:
         names = [a.name for a in recipe.attributes]
         names += [recipe.text] if recipe.text and recipe.text in static else []
@@ -62,19 +63,19 @@ def table(
     return found.assign(**{name: as_pandas(found[name], types[name]) for name in types})
 
 
-def default_stamps(clock: Clock, count: int, length: int) -> pd.Index:
+def default_stamps(clock: Clock, count: int, length: int, begin: int = 0) -> pd.Index:
     """Stamps of consecutive stretches of the source's grid, from its start again at its end."""
     slots = max(clock.rows // length, 1)
-    first = np.arange(count) % slots * length
+    first = np.arange(begin, begin + count) % slots * length
     steps = (first[:, None] + np.arange(length)).ravel()
     return clock.stamps([clock.start], np.zeros(len(steps), int), steps)
 
 
-def _ids(dtype: str, ids: Sequence[Any] | None, count: int) -> Sequence[Any]:
+def _ids(dtype: str, ids: Sequence[Any] | None, count: int, first: int) -> Sequence[Any]:
     if ids is not None:
         return ids
     number = any(word in dtype.lower() for word in ("int", "float"))
-    return [i if number else f"synthetic_{i}" for i in range(count)]
+    return [i if number else f"synthetic_{i}" for i in range(first, first + count)]
 
 
 def own_types(recipe: "Recipe", found: pd.DataFrame) -> dict[str, ColumnType]:

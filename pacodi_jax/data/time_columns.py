@@ -143,11 +143,11 @@ def positions(index: pd.Index, bounds: np.ndarray, where: str) -> tuple[np.ndarr
     Raises:
       PacodiError: for stamps that repeat, fall or keep to no common step.
     """
-    ticks, steps, inside = _rising(index, bounds, where)
+    found, steps, inside = _rising(index, bounds, where)
     numeric = not isinstance(index, pd.DatetimeIndex)
     if not inside.any():
-        return np.zeros(len(ticks), np.int64), "1" if numeric else "D"
-    result = _fixed(ticks, steps, inside, bounds, numeric)
+        return np.zeros(len(found), np.int64), "1" if numeric else "D"
+    result = _fixed(found, steps, inside, bounds, numeric)
     if result is None and not numeric:
         result = _calendar(pd.DatetimeIndex(index), bounds)
     if result is None:
@@ -167,10 +167,10 @@ def on_grid(index: pd.Index, bounds: np.ndarray, where: str, frequency: str) -> 
     Raises:
       PacodiError: for stamps that repeat, fall or lie between two steps.
     """
-    ticks, _, inside = _rising(index, bounds, where)
-    found = np.empty(len(ticks), np.int64)
+    since, _, inside = _rising(index, bounds, where)
+    found = np.empty(len(since), np.int64)
     for begin, end in itertools.pairwise(bounds.tolist()):
-        found[begin:end] = _steps_since(index[begin:end], ticks[begin:end], frequency)
+        found[begin:end] = _steps_since(index[begin:end], since[begin:end], frequency)
         if (found[begin:end] < 0).any():
             row = begin + int((found[begin:end] < 0).argmax())
             raise PacodiError(
@@ -190,13 +190,43 @@ def on_grid(index: pd.Index, bounds: np.ndarray, where: str, frequency: str) -> 
 def _steps_since(index: pd.Index, ticks: np.ndarray, frequency: str) -> np.ndarray:
     """Steps since the first stamp of one series; −1 for a stamp between two steps."""
     if not isinstance(index, pd.DatetimeIndex):
-        ratio = (ticks - ticks[0]) / float(frequency)
-        return np.where(np.abs(ratio - np.rint(ratio)) > 1e-6, -1, np.rint(ratio)).astype(np.int64)
+        return whole_steps(ticks - ticks[0], float(frequency))
     step = pd.tseries.frequencies.to_offset(frequency)
     if isinstance(step, pd.tseries.offsets.Tick):
-        steps, rest = np.divmod(ticks - ticks[0], pd.Timedelta(step).value)
-        return np.where(rest == 0, steps, -1)
+        return whole_steps(ticks - ticks[0], pd.Timedelta(step).value)
     return pd.date_range(index[0], index[-1], freq=step).get_indexer(index)
+
+
+def fixed_step(frequency: str, numeric: bool, where: str) -> float | int:
+    """A grid's step: nanoseconds, or of a column that counts the number.
+
+    Raises:
+      PacodiError: for a step of the calendar, such as a month.
+    """
+    if numeric:
+        return float(frequency)
+    step = pd.tseries.frequencies.to_offset(frequency)
+    if not isinstance(step, pd.tseries.offsets.Tick):
+        raise PacodiError(
+            f"time column {where!r}: steps of {frequency} have no fixed length, which a table that "
+            "is read in chunks needs; leave time out to count rows"
+        )
+    return pd.Timedelta(step).value
+
+
+def ticks(index: pd.Index, where: str) -> np.ndarray:
+    """Stamps as numbers: nanoseconds, or what a column that counts holds."""
+    dates = isinstance(index, pd.DatetimeIndex)
+    return _nanoseconds(pd.DatetimeIndex(index), where) if dates else index.to_numpy()
+
+
+def whole_steps(since: np.ndarray, step: float | int) -> np.ndarray:
+    """How many steps a time is long, int64; −1 for one that ends between two steps."""
+    if isinstance(step, int):
+        steps, rest = np.divmod(since.astype(np.int64), step)
+        return np.where(rest == 0, steps, -1)
+    ratio = since / step
+    return np.where(np.abs(ratio - np.rint(ratio)) > 1e-6, -1, np.rint(ratio)).astype(np.int64)
 
 
 def _rising(
@@ -207,9 +237,8 @@ def _rising(
     Raises:
       PacodiError: for a stamp that repeats or falls.
     """
-    dates = isinstance(index, pd.DatetimeIndex)
-    ticks = _nanoseconds(pd.DatetimeIndex(index), where) if dates else index.to_numpy()
-    steps = np.diff(ticks)
+    found = ticks(index, where)
+    steps = np.diff(found)
     inside = np.ones(len(steps), bool)
     inside[bounds[1:-1] - 1] = False
     wrong = np.flatnonzero(inside & (steps <= 0))
@@ -221,7 +250,7 @@ def _rising(
             f"{row + 1}, counted series after series); sort the rows, and name an id column if the "
             "file holds several series"
         )
-    return ticks, steps, inside
+    return found, steps, inside
 
 
 def _nanoseconds(index: pd.DatetimeIndex, where: str) -> np.ndarray:

@@ -1,15 +1,18 @@
 """Windows as row numbers into one array: nothing is copied until it is asked for."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 import pandas as pd
 
-from pacodi_jax.data import attributes, condition_parts
+from pacodi_jax.data import attributes, condition_parts, mapped
 from pacodi_jax.data.recipe import Recipe
 from pacodi_jax.data.table import Table
+
+#: A block of windows has about so many bytes.
+_BLOCK = 1 << 26
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +54,26 @@ class WindowSet:
         """Every window once; a window with several texts has several rows."""
         return self
 
+    def spread(self, numbers: int) -> Self:
+        """All windows if they hold at most so many numbers; else some, evenly spread over all.
+
+        Those then hold a sixteenth of that, since whoever fits to them makes copies.
+        """
+        size = self.length * self.channels
+        if len(self) * size <= numbers:
+            return self
+        most = max(numbers // (16 * size), 1)
+        return self.pick(np.arange(most) * len(self) // most)
+
+    def touching(self) -> Iterator[np.ndarray]:
+        """Blocks ``(n, L, C)`` of windows side by side: about every row of train once."""
+        stride = int(np.diff(self.starts[:2]).max(initial=1))
+        chosen = np.arange(0, len(self), max(self.length // max(stride, 1), 1))
+        rows = max(_BLOCK // (4 * self.length * self.channels), 1)
+        for begin in range(0, len(chosen), rows):
+            yield self.take(chosen[begin : begin + rows])
+            mapped.release(self.series)
+
     def values(self) -> np.ndarray:
         """Gathers all windows: ``(N, L, C)`` float32, scaled."""
         return self.take(np.arange(len(self)))
@@ -61,6 +84,12 @@ class WindowSet:
         The text, the static columns, then the phases of the first stamp.
         """
         return condition_parts.join(self.text_vectors(), self.static_numbers(), self._phases())
+
+    @property
+    def condition_width(self) -> int:
+        """How many numbers a condition has; 0 for none."""
+        condition = self.pick(np.arange(min(len(self), 1))).condition()
+        return 0 if condition is None else condition.shape[1]
 
     def parts(self) -> np.ndarray | None:
         """Which numbers belong to each part that can be left out alone, ``(2, E)``, or ``None``."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from pacodi_jax.metrics import neighbours
-from pacodi_jax.metrics.attack import TINY, distance_attack
+from pacodi_jax.metrics.attack import FEW, SURROGATES, TINY, distance_attack, gaussian
 from pacodi_jax.metrics.privacy import Copy, Privacy
 from pacodi_jax.metrics.results import Memorisation
 
@@ -85,7 +85,9 @@ def audit(
         privacy,
         nearer=share,
         nearer_chance=chance,
-        nearer_sure=(1 - share) ** len(np.unique(blocks[1])) < 0.01 and not drifted,
+        nearer_sure=(1 - share) ** len(np.unique(blocks[1])) < 0.01
+        and share > _surrogates_nearer(train, far)
+        and not drifted,
         attacks=(attack,),
     )
     return memorisation, found
@@ -134,6 +136,18 @@ def _copies(
 def nearer_than_any(distance: np.ndarray, far: np.ndarray) -> tuple[float, float]:
     """The share of ``distance`` below all of ``far``, and its expectation 1 / (1 + n) by chance."""
     return float((distance < far.min()).mean()), 1 / (1 + len(far))
+
+
+def _surrogates_nearer(train: np.ndarray, far: np.ndarray) -> float:
+    """What share even surrogates of few training windows have nearer than any held-out window.
+
+    The greatest of some, and a tenth for the chance of their draws; 0 for many windows.
+    """
+    if len(train) >= FEW:
+        return 0.0
+    made = (gaussian(train, LIMIT // 10, seed=seed) for seed in range(SURROGATES))
+    shares = [nearer_than_any(neighbours.nearest(each, train)[0], far)[0] for each in made]
+    return max(shares) + 0.1 if max(shares) > 0 else 0.0
 
 
 def _blocks(

@@ -66,7 +66,7 @@ class Cache:
         try:
             stored = json.loads((self.folder / f"bounds-{key}.json").read_text())
             return {str(name): float(value) for name, value in stored.items()}
-        except (OSError, ValueError, TypeError, AttributeError):
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             return {}
 
     def keep_bounds(self, key: str, bounds: dict[str, float]) -> None:

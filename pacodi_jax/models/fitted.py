@@ -1,5 +1,6 @@
 """What a model that diffuses spectra learns from the training windows before the first step."""
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -113,6 +114,18 @@ def prepare(
 ) -> Arrays:
     """Fits what the settings need; see :class:`pacodi_jax.models.protocol.Family`."""
     return fit(settings.diffusion.statistics, windows, condition)[1].to_arrays()
+
+
+def pass_over(settings: SpectralSettings, arrays: Arrays, blocks: Iterable[np.ndarray]) -> Arrays:
+    """The moments of all windows in blocks, joined in double; all else stays."""
+    fitted, encode, sums = Fitted.from_arrays(arrays), None, wiener.Sums()
+    for windows in blocks:
+        if encode is None:
+            mode = settings.diffusion.statistics
+            coding = LevelCoding(mode, windows.shape[1], fitted.level)
+            encode = jax.jit(jax.vmap(coding.encode))
+        sums.add(encode(windows))
+    return fitted._replace(moments=sums.moments()).to_arrays()
 
 
 def _spread(count: int, most: int) -> np.ndarray:

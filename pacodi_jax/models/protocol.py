@@ -6,7 +6,7 @@ builds a :class:`Generator`. Checkpoints, resuming, progress, export and the jud
 engine.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -188,6 +188,9 @@ class Family:
         name, such as ``{"train.batch": 128}``.
       per_source: what its authors change on a data set, by the name of the source; presets apply
         it, except ``model`` where a size is asked for.
+      pass_over: ``(settings, arrays, blocks) -> arrays``, what prepare found in windows spread
+        evenly over train, made exact by one pass over blocks ``(n, L, C)`` of train; used where
+        there are too many windows for one array.
       reads_conditions: whether it can be conditioned.
       reads_observed: whether it draws windows given some of their values.
       calibration_hindrance: ``(settings, has_kinds) -> why``, the reason against
@@ -203,6 +206,9 @@ class Family:
     per_source: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     reads_conditions: bool = True
     reads_observed: bool = False
+    pass_over: Callable[[Any, Arrays, Iterable[np.ndarray]], Arrays] = lambda settings, arrays, _: (
+        arrays
+    )
     calibration_hindrance: Callable[[Any, bool], str] = lambda settings, has_kinds: (
         f"is not for model.name={settings.model.name!r}, which has nothing to calibrate"
     )

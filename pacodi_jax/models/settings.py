@@ -22,6 +22,8 @@ SIZES = {
         "large": (128, 4, 8),
     }.items()
 }
+#: Grids of times are held as a whole, several times over.
+_GRID = ("1 to 100000", lambda x: 1 <= x <= 100_000)
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Diffusion(Section, name="diffusion"):
 
     variant: str = setting("sde", "continuous time, or T discrete steps", choices=("sde", "ddpm"))
     schedule: str = setting("vp", "of the noise", choices=SCHEDULES)
-    ddpm_steps: int = setting(1000, "T, for variant ddpm and schedule ddpm_linear", least=1)
+    ddpm_steps: int = setting(1000, "T, for variant ddpm and schedule ddpm_linear", accepted=_GRID)
     statistics: str = setting(
         "none",
         "level and scale of windows: left in, generated in the DC slot, or (oracle) borrowed from "
@@ -86,7 +88,7 @@ class Sampling(Drawing):
     """How the reverse process is solved."""
 
     solver: str = setting("wiener_ab2", "the step rule", choices=SOLVERS)
-    steps: int = setting(20, "of the solver", least=1)
+    steps: int = setting(20, "of the solver", accepted=_GRID)
     grid: str = setting("log_snr", "how the steps are spread over time", choices=GRIDS)
     guidance: float | None = setting(
         None,

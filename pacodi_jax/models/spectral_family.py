@@ -5,7 +5,7 @@ from collections.abc import Callable
 import optax
 
 from pacodi_jax.core.level_coding import LevelCoding
-from pacodi_jax.models.fitted import Fitted, prepare
+from pacodi_jax.models.fitted import Fitted, pass_over, prepare
 from pacodi_jax.models.process import make_process
 from pacodi_jax.models.protocol import Arrays, Family, Shape, Training
 from pacodi_jax.models.settings import SIZES, SpectralSettings
@@ -41,6 +41,7 @@ def family(name: str, make_view: Callable[[SpectralSettings, Shape, Quadratures]
         build,
         SIZES,
         reads_observed=True,
+        pass_over=pass_over,
         calibration_hindrance=_calibration_hindrance,
     )
 

@@ -1,6 +1,6 @@
 """Many devices and many hosts: the only package that knows how work is spread over them."""
 
-from pacodi_jax.parallel.blocks import in_blocks
+from pacodi_jax.parallel.blocks import in_blocks, rows_of_blocks
 from pacodi_jax.parallel.hosts import (
     Job,
     agree,
@@ -46,6 +46,7 @@ __all__ = [
     "map_step",
     "meet",
     "replicate",
+    "rows_of_blocks",
     "spread",
     "traced_devices",
     "unreplicate",

@@ -60,11 +60,28 @@ def in_blocks(
     return np.concatenate(gathered)[:count]
 
 
+def block_size(count: int, block: int) -> int:
+    """Rows per block of ``count`` rows: ``block``, or all of them, rounded up to local devices."""
+    devices = jax.local_device_count()
+    return -(-min(block, count) // devices) * devices
+
+
+def rows_of_blocks(rows: range, count: int, block: int) -> np.ndarray:
+    """The rows of the blocks in which :func:`in_blocks` of ``count`` rows computes some of them.
+
+    Whoever computes these rows in blocks of that size gets the same bits: a row's last digits may
+    depend on the size of its block and on its place there.
+    """
+    size = block_size(count, block)
+    first, last = rows.start // size * size, -(-rows.stop // size) * size
+    return np.minimum(np.arange(first, last), count - 1)
+
+
 def _row_blocks(count: int, block: int) -> Iterator[Array]:
     """Yields the row numbers of each block, spread over the local devices."""
     devices = jax.local_devices()
     spread = NamedSharding(Mesh(np.asarray(devices), _AXIS), PartitionSpec(_AXIS))
-    size = -(-min(block, count) // len(devices)) * len(devices)
+    size = block_size(count, block)
     for first in range(0, count, size):
         rows = np.minimum(np.arange(first, first + size, dtype=np.int32), count - 1)
         yield jax.device_put(rows, spread)

@@ -118,6 +118,15 @@ class Request(NamedTuple):
     columns: pd.DataFrame | None
     firsts: pd.DatetimeIndex | None = None
 
+    def pick(self, rows: np.ndarray | range) -> "Request":
+        """What is asked of some of the windows."""
+        chosen = np.asarray(rows)
+        return Request(
+            None if self.vectors is None else self.vectors[chosen],
+            None if self.columns is None else self.columns.iloc[chosen].reset_index(drop=True),
+            None if self.firsts is None else self.firsts[chosen],
+        )
+
     def stamps(self, recipe: Recipe) -> pd.DatetimeIndex | None:
         """The stamps of all steps of the windows; None without a calendar."""
         if self.firsts is None or recipe.clock is None:

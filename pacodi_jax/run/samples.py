@@ -42,6 +42,7 @@ def write_samples(
         stamps=drawn.stamps,
         static=drawn.columns,
         quote=quote,
+        first=drawn.first,
     )
     array = files.write(folder / "samples.npy", lambda path: _save(path, drawn.values))
     told = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
@@ -63,7 +64,7 @@ def holds(folder: Path, facts: Mapping[str, Any], told: str, result: str) -> boo
     try:
         found = json.loads((folder / told).read_text(encoding="utf-8"))
         same = all(found.get(name) == fact for name, fact in facts.items())
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError):
         return False
     return same and (folder / result).is_file()
 

@@ -12,15 +12,17 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from pacodi_jax import checkpoint
+from pacodi_jax import checkpoint, parallel
 from pacodi_jax.checkpoint import Stored
 from pacodi_jax.core.checks import check_count
 from pacodi_jax.core.conditioning import Observed
 from pacodi_jax.data import Recipe
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.models import FAMILIES, Arrays, Generator, Shape
+from pacodi_jax.models.per_window import keys_of
 from pacodi_jax.run import conditions, parts, room
 from pacodi_jax.run.conditions import Request, TextLaw
+from pacodi_jax.run.shards import Shard
 from pacodi_jax.settings import Config, check_seed
 from pacodi_jax.settings import stored as stored_settings
 from pacodi_jax.text import statements
@@ -49,12 +51,14 @@ class Draw(NamedTuple):
       columns: the static and text columns, one row per window; None without any.
       facts: what decided the draw, JSON values.
       stamps: of all steps, ``(N·L,)``; None for a model without a calendar.
+      first: the number of the first window; 0 unless it is a later shard.
     """
 
     values: np.ndarray
     columns: pd.DataFrame | None
     facts: dict[str, Any]
     stamps: pd.DatetimeIndex | None = None
+    first: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +116,7 @@ class Trained:
         static: Mapping[str, Any] | None = None,
         text: str | None = None,
         start: Any = None,
+        shard: Shard | None = None,
         progress: Callable[[int, int], None] | None = None,
         **how: Any,
     ) -> Draw:
@@ -124,6 +129,7 @@ class Trained:
           text: what the windows shall look like, for a model that reads texts.
           start: the first stamp of every window, for a model with a calendar; drawn from the
             first stamps of the training windows by default.
+          shard: draws this part of the windows alone, bit for bit as the whole has them.
           progress: called with (drawn, count) after each block.
           **how: settings of the ``sample`` section that differ from the run's.
 
@@ -132,15 +138,34 @@ class Trained:
         """
         count = check_count(count)
         seed = check_seed(self.config.seed if seed is None else seed)
-        room.require_windows(count, self.shape.length, len(self.recipe.channels))
+        rows = (shard or Shard(0, 1)).rows(count)
+        room.require_windows(len(rows), self.shape.length, len(self.recipe.channels))
         how = self.way(text, how)
         request = self.request(seed, count, static=static, text=text, start=start)
-        scaled = self.draw_scaled(
-            sample_key(seed), count, request.vectors, progress=progress, **how
+        scaled = self._draw_rows(sample_key(seed), rows, count, request, progress, how)
+        facts = self.draw_facts(
+            count, seed, static=static, text=text, start=start, shard=shard, **how
         )
-        facts = self.draw_facts(count, seed, static=static, text=text, start=start, **how)
+        request = request.pick(rows)
         values, stamps = self.recipe.deliver(scaled), request.stamps(self.recipe)
-        return Draw(values, request.columns, facts, stamps)
+        return Draw(values, request.columns, facts, stamps, rows.start)
+
+    def _draw_rows(
+        self,
+        key: Key,
+        rows: range,
+        count: int,
+        request: Request,
+        progress: Callable[[int, int], None] | None,
+        how: dict[str, Any],
+    ) -> np.ndarray:
+        """Some rows of ``count`` windows, computed in the blocks in which all would be."""
+        if len(rows) == count:
+            return self.draw_scaled(key, count, request.vectors, progress=progress, **how)
+        wanted = parallel.rows_of_blocks(rows, count, self.config.sample.replace(**how).batch)
+        keys, vectors = keys_of(key, jnp.asarray(wanted)), request.pick(wanted).vectors
+        drawn = self.draw_scaled(keys, len(wanted), vectors, progress=progress, **how)
+        return drawn[rows.start - wanted[0] :][: len(rows)]
 
     def way(self, text: str | None, how: Mapping[str, Any]) -> dict[str, Any]:
         """How windows are drawn: a text is followed with the guidance that validation chose."""
@@ -182,6 +207,7 @@ class Trained:
         static: Mapping[str, Any] | None = None,
         text: str | None = None,
         start: Any = None,
+        shard: Shard | None = None,
         **how: Any,
     ) -> dict[str, Any]:
         """What decides the windows of a request, as ``samples.json`` tells it."""
@@ -199,7 +225,7 @@ class Trained:
             "reading": self._reading(text),
             "static": None if static is None else dict(static),
             "start": None if start is None else str(start),
-        }
+        } | ({} if shard is None else {"shard": [shard.number, shard.parts]})
 
     def _reading(self, text: str | None) -> dict[str, Any] | None:
         """How a text is read, if its encoder can tell."""

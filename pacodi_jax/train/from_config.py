@@ -26,6 +26,8 @@ from pacodi_jax.train.host_loop import Run
 from pacodi_jax.train.signals import Signals
 from pacodi_jax.train.sources import source_of
 
+#: Numbers in the windows that are fitted to at once; of more, windows spread evenly over train.
+_MANY = 1 << 28
 #: Windows on which validation is taken, at most.
 _JUDGED = 1024
 #: Folded into the run's seed for the draws of calibration; samples have a stream of their own.
@@ -109,19 +111,20 @@ def train(
 
 def _prepare(config: Config, dataset: Dataset) -> tuple[Arrays, Shape]:
     """What the family fits to the training windows, and the sizes of its model."""
-    condition = dataset.train.condition()
-    windows = dataset.train.once().values()
-    arrays = config.model.prepare(config.family, windows, condition)
-    length, channels = windows.shape[1:]
-    width = 0 if condition is None else condition.shape[1]
-    return arrays, Shape(length, channels, width)
+    train = dataset.train
+    condition, once = train.spread(_MANY).condition(), train.once()
+    some = once.spread(_MANY)
+    arrays = config.model.prepare(config.family, some.values(), condition)
+    if len(some) < len(once):
+        arrays = config.model.pass_over(config.family, arrays, once.touching())
+    return arrays, Shape(train.length, train.channels, train.condition_width)
 
 
 def _model(
     config: Config, dataset: Dataset, generator: Generator, arrays: Arrays, outcome: Run
 ) -> Trained:
     """The trained model, its samples not yet calibrated."""
-    recipe, condition = dataset.recipe, dataset.train.condition()
+    recipe = dataset.recipe
     weights = jax.tree.map(np.asarray, generator.weights(outcome.state))
     facts = {
         "model": config.model.name,
@@ -133,7 +136,7 @@ def _model(
         "channels": list(recipe.live_channels),
         "train_windows": len(dataset.train.once()),
         "encoder": dataset.train.encoder if isinstance(dataset.train, Captioned) else "",
-        "condition_width": 0 if condition is None else condition.shape[1],
+        "condition_width": dataset.train.condition_width,
         "steps": outcome.step,
         "parameters": estimate.count(weights),
         "seed": config.seed,
@@ -163,7 +166,7 @@ def _finished(
         return model
     display.say(f"calibrating samples by {draws:,} draws")
     key = jax.random.fold_in(jax.random.key(model.config.seed), _CALIBRATION_STREAM)
-    windows = dataset.train.once().values()
+    windows = dataset.train.once().spread(_MANY).values()
     given = model.request(model.config.seed, draws).vectors  # dates by train's law, if any
     arrays = generator.finish(key, model.weights, windows, draws, given)
     arrays = jax.tree.map(np.asarray, arrays)

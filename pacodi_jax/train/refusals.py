@@ -75,6 +75,8 @@ def require_room(config: Config, shape: Shape, generator: Generator) -> None:
     )
     windows = 4 * config.train.batch * shape.length * shape.channels
     room.require(6 * windows, f"train.batch={config.train.batch}", "Lower train.batch.")
+    drawn = 4 * config.train.calibration * shape.length * shape.channels
+    room.require(6 * drawn, f"train.calibration={config.train.calibration}", "Lower it.")
 
 
 def refuse_skipped(outcome: Run) -> None:

@@ -183,9 +183,7 @@ def _outgrows_device(windows: WindowSet) -> bool:
     """Whether rows, first rows and conditions take more than a share of a device's memory."""
     if mapped.is_mapped(windows.series):
         return True
-    condition = windows.pick(np.arange(1)).condition()
-    width = 0 if condition is None else condition.shape[1]
-    size = windows.series.nbytes + 4 * len(windows) * (1 + width)
+    size = windows.series.nbytes + 4 * len(windows) * (1 + windows.condition_width)
     memory = room.of_device()
     return memory is not None and size > _SHARE * memory
 

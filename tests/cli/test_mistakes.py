@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -101,3 +102,42 @@ def test_a_command_ends_at_once_and_speaks_to_any_terminal():
     )
     assert (done.returncode, done.stderr) == (2, "")
     assert done.stdout == "caf\\xe9 \\u2026\n"
+
+
+LIMITED = """
+import os, resource, sys, time, types
+resource.setrlimit(resource.RLIMIT_AS, (2**32, 2**32))
+from pacodi_jax.cli import start
+module = types.ModuleType("stand_in")
+def command():
+    print("begun", flush=True)
+    {does}
+module.command = command
+sys.modules["stand_in"] = module
+start.run("stand_in")
+"""
+
+
+@pytest.mark.parametrize(
+    ("does", "number", "code", "told"),
+    [
+        ("return 0", None, 0, ""),
+        ("return 3", None, 3, ""),
+        ("os.abort()", None, 2, "error: out of memory: ulimit -v leaves 4.29 GB. Allow 4 GB or"),
+        ("time.sleep(60)", signal.SIGTERM, -signal.SIGTERM, ""),
+        ("time.sleep(60)", signal.SIGINT, 130, "error: interrupted\n"),
+    ],
+)
+def test_under_a_limit_on_memory_an_abort_is_one_line_and_all_else_as_ever(
+    does, number, code, told
+):
+    program = LIMITED.format(does=does)
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", program], stdout=pipe, stderr=pipe) as command:
+        assert command.stdout.readline() == b"begun\n"
+        if number:
+            command.send_signal(number)
+        complaint = command.stderr.read().decode()
+    assert command.returncode == code
+    assert complaint.startswith(told)
+    assert len(complaint.splitlines()) == bool(told)

@@ -11,7 +11,10 @@ import pytest
 
 import pacodi_jax as pj
 from pacodi_jax.cli import pacodi, work
+from pacodi_jax.cli import show as show_command
+from pacodi_jax.errors import PacodiError
 from pacodi_jax.run import folder
+from pacodi_jax.run.samples import holds
 from pacodi_jax.series import show
 from tests.report.test_viewer import Seen
 
@@ -103,6 +106,34 @@ def test_scores_of_this_model_are_shown_and_those_of_another_are_not(run, asked)
     assert "scores another model" in other["notes"][0]
     assert damaged["panel"] is None
     assert "cannot be read" in damaged["notes"][0]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda kept: kept.update(verdict=[[1]]),
+        lambda kept: kept.update(verdict=3),
+        lambda kept: kept["scores"][0].update(interval=[0.1]),
+        lambda kept: kept.update(scores=7),
+        lambda kept: kept.update(settings=[]),
+        lambda kept: kept.update(protocol=None),
+        lambda kept: kept.update(privacy={"attacks": 3}),
+    ],
+)
+def test_forged_scores_are_refused_by_name(tmp_path, change):
+    kept, path = _scores({}), tmp_path / "scores.json"
+    change(kept)
+    path.write_text(json.dumps(kept))
+    with pytest.raises(PacodiError, match=r"scores\.json cannot be read"):
+        show_command.read_scores(path)
+
+
+def test_deep_scores_are_refused_by_name(tmp_path):
+    path = tmp_path / "scores.json"
+    path.write_text("[" * 100_000)
+    with pytest.raises(PacodiError, match=r"scores\.json cannot be read"):
+        show_command.read_scores(path)
+    assert not holds(tmp_path, {}, "scores.json", "scores.json")
 
 
 def _scores(facts):

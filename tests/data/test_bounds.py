@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pacodi_jax import data
 from pacodi_jax.data import bounds, scaling
 from pacodi_jax.data.bounds import Bounds
+from pacodi_jax.data.column import Column
 from pacodi_jax.data.recipe import Recipe
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.settings import Config
@@ -26,7 +27,7 @@ def load(columns, **settings):
 
 
 def bounds_of(values, text="auto", dtype="float64"):
-    return bounds.chooser(text, ("x",), (dtype,))("x", np.asarray(values, float))[:2]
+    return bounds.chooser(text, ("x",), (dtype,))("x", Column.of(np.asarray(values, float)))[:2]
 
 
 @pytest.mark.parametrize("bounded", BOUNDED)

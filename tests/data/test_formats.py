@@ -141,3 +141,51 @@ def test_a_whole_number_of_64_bits_is_exact_in_float64_or_refused(value, row):
             data.load(asked, table=table)
     else:
         assert data.load(asked, table=table).recipe.dtypes == ("int64",)
+
+
+@SMALL
+@given(
+    kind=st.sampled_from(["<f2", "<f4", ">f8", "<i1", ">i4", "<u8", "?"]),
+    shape=st.sampled_from([(ROWS,), (ROWS, 3), (6, LENGTH, 2), (1, 9, 1)]),
+    ending=st.sampled_from([".npy", ".npz"]),
+    order=st.sampled_from("CF"),
+    seed=st.integers(0, 99),
+)
+def test_an_array_of_any_type_and_order_comes_back(tmp_path, kind, shape, ending, order, seed):
+    values = np.random.default_rng(seed).integers(0, 2 if kind == "?" else 100, shape)
+    array = np.asarray(values.astype(kind), order=order)
+    path = tmp_path / f"a{ending}"
+    if ending == ".npy":
+        np.save(path, array)
+    else:
+        np.savez_compressed(path, anything=array)
+    back = files.read_array(path)
+    assert back.dtype == array.dtype
+    np.testing.assert_array_equal(back, array)
+    again = files.read_array(data.writing.write_array(back, tmp_path / f"b{ending}"))
+    assert again.dtype == array.dtype
+    np.testing.assert_array_equal(again, array)
+
+
+@SMALL
+@given(
+    holes=st.sets(st.integers(1, ROWS - 2), max_size=3),
+    mark=st.sampled_from(["", "NA", "NaN", "-200"]),
+    ending=st.sampled_from([".csv", ".tsv", ".txt.gz"]),
+    seed=st.integers(0, 99),
+)
+def test_cells_without_a_value_are_found_however_they_are_marked(
+    tmp_path, holes, mark, ending, seed
+):
+    numbers = np.random.default_rng(seed).integers(0, 100, ROWS)
+    cells = [mark if row in holes else str(n) for row, n in enumerate(numbers)]
+    path = tmp_path / f"t{ending}"
+    text = "\n".join(["x,n", *(f"{row},{cell}" for row, cell in enumerate(cells))]) + "\n"
+    text = text.replace(",", "\t") if "tsv" in ending else text
+    path.write_bytes(gzip.compress(text.encode()) if ending.endswith("gz") else text.encode())
+    table = files.read_table(path, missing=["-200"])
+    assert set(np.flatnonzero(table["n"].isna())) == holes
+    assert [n for row, n in enumerate(table["n"]) if row not in holes] == [
+        n for row, n in enumerate(numbers) if row not in holes
+    ]
+    assert str(table["n"].dtype) == ("Int64" if holes else "int64")

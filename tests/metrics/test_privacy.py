@@ -84,6 +84,16 @@ def test_a_memoryless_surrogate_and_other_real_windows_raise_no_alarm():
     assert _alarms(_windows(_series(900, 7))) == []
 
 
+@pytest.mark.parametrize("count", [20, 30, 100])
+def test_surrogates_of_a_tiny_table_raise_no_alarm_and_copies_of_it_do(count):
+    """Of 20 windows, the fewest that are judged, even a surrogate gives much away."""
+    few, starts = TRAIN[:count], np.arange(count)
+    for seed in range(12):
+        made = gaussian(few, 200, seed=100 + seed)
+        assert copying.alarms(*audit(few, made, HELD[:99], starts)) == [], seed
+    assert copying.alarms(*audit(few, few[np.arange(200) % count] + 1e-3, HELD[:99], starts))
+
+
 @pytest.mark.parametrize("noise", [0.0, 1e-3, 0.05])
 def test_copies_raise_every_alarm(noise):
     rng = np.random.default_rng(0)

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from pacodi_jax import memory
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.models import Shape
 from pacodi_jax.networks.products import largest_result
@@ -27,17 +28,17 @@ def test_what_needs_more_than_is_free_is_refused(monkeypatch):
 
 
 def test_the_tightest_limit_counts(monkeypatch, tmp_path):
-    free = room.available()
+    free = memory.available()
     assert 0 < free < 10**14
-    monkeypatch.setattr(room, "_GROUP", tmp_path)
+    monkeypatch.setattr(memory, "_GROUP", tmp_path)
     (tmp_path / "memory.max").write_text("5000\n")
     (tmp_path / "memory.current").write_text("2000\n")
-    assert room.available() == 3000
+    assert memory.available() == 3000
     (tmp_path / "memory.max").write_text("max\n")
-    assert room.available() > 3000
-    used = room._fields(room.Path("/proc/self/status"))["VmSize"]
+    assert memory.available() > 3000
+    used = memory._fields(memory.Path("/proc/self/status"))["VmSize"]
     monkeypatch.setattr(resource, "getrlimit", lambda which: (used + 10**6, used))
-    assert room.available() < 2 * 10**6
+    assert memory.available() < 2 * 10**6
 
 
 def test_too_many_windows_are_refused_before_the_first_is_drawn(tmp_path):
@@ -56,7 +57,8 @@ def test_samples_beyond_memory_are_refused_before_training_for_them(tmp_path, ca
     ("changes", "message"),
     [
         ({"model.width": 10**6}, r"a model of [\d,]{15,} parameters: .* TB .*model\.width"),
-        ({"train.batch": 10**11}, r"train\.batch=100000000000: .* TB .*Lower train\.batch"),
+        ({"train.batch": 2 * 10**9}, r"train\.batch=2000000000: .* GB .*Lower train\.batch"),
+        ({"train.calibration": 10**10}, r"train\.calibration=10000000000: .* TB .*Lower it"),
     ],
 )
 def test_a_model_or_a_batch_beyond_memory_is_refused_by_name(changes, message):

@@ -10,10 +10,11 @@ import pytest
 from pacodi_jax import parallel
 from pacodi_jax.data import batches, mapped
 from pacodi_jax.data.batches import Order
+from pacodi_jax.models.fitted import fit
 from pacodi_jax.parallel import AXIS
 from pacodi_jax.run import parts, room
 from pacodi_jax.settings import Config
-from pacodi_jax.train import sources
+from pacodi_jax.train import from_config, sources
 from pacodi_jax.train.from_config import train
 from pacodi_jax.train.sources import OnDevices, Streamed, source_of
 
@@ -159,3 +160,22 @@ def test_a_block_keeps_within_its_room(monkeypatch):
     for room_, steps in ((10 * size, 10), (10 * size - 1, 9), (1, 1), (1 << 30, 128)):
         monkeypatch.setattr(sources, "_BYTES", room_)
         assert Streamed(windows, Order(0, 6, len(windows))).steps == steps
+
+
+def test_moments_of_many_windows_are_of_every_row(monkeypatch):
+    """Beyond a number of windows, what is fitted is completed by one pass over all rows."""
+    table = frame(600).drop(columns="grade")
+    wanted = config(**{"data.static": (), "data.calendar": "off"})
+    dataset = parts.load_data(wanted, table)
+    train = dataset.train
+    side_by_side = train.take(np.arange(0, len(train), 8))
+    np.testing.assert_array_equal(np.concatenate(list(train.touching())), side_by_side)
+    whole = fit("none", side_by_side)[1].to_arrays()["moments"]
+    monkeypatch.setattr(from_config, "_MANY", 16 * 2 * 8 * 20)
+    changed = wanted.changed({"diffusion.statistics": "none"})
+    found = from_config._prepare(changed, dataset)[0]["moments"]
+    some = fit("none", train.spread(16 * 2 * 8 * 20).values())[1].to_arrays()["moments"]
+    assert len(train.spread(16 * 2 * 8 * 20)) == 20
+    for ours, theirs, guess in zip(*map(jax.tree.leaves, (found, whole, some)), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
+        assert np.abs(ours - guess).max() > 1e-2

@@ -33,7 +33,7 @@ RUN = [ROOT / "README.md", *(p for p in PAGES if p.parent.name in ("tutorials", 
 FENCE = re.compile(r"(?:^<!-- not run: (.*?) -->\n)?^```(\w*)\n(.*?)^```$", re.M | re.S)
 #: What is made smaller before Python runs. Pages that ask for the same share compiled programs.
 SMALLER = {
-    r"PaCoDi\(length=\d+": "PaCoDi(length=12",
+    r"PaCoDi\((\s*)length=\d+": r"PaCoDi(\1length=12",
     r"PaCoDi\((?=.*train\.steps\": \d{4,}|\n|time=.*settings=settings)": 'PaCoDi(size="tiny", ',
     r'"train\.steps": (\d+)000\b': r'"train.steps": \1, "train.batch": 8, "sample.steps": 2',
     r'"train\.batch": 128': '"sample.batch": 100',

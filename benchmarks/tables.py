@@ -3,6 +3,7 @@
     python benchmarks/tables.py list [PATTERN …]              the cells, and which are done
     python benchmarks/tables.py pace [PATTERN …]              measures steps per processor minute
     python benchmarks/tables.py run [PATTERN …] [--seeds N]   trains and scores what is not done yet
+    python benchmarks/tables.py run --shard i/n [PATTERN …]   the i-th of every n cells, i from 0
     python benchmarks/tables.py write                         fills the tables of the pages
 
 A pattern is a part of a cell's name with ``*``, for example ``etth1-24-*-honest``. A cell is one
@@ -41,11 +42,13 @@ from table_settings import (
 
 from pacodi_jax import files
 from pacodi_jax.metrics import Panel
+from pacodi_jax.run.shards import Shard
 from pacodi_jax.settings import Config
 
 __all__ = ["PAGES", "RESULTS", "STEPS", "Cell", "grid", "run", "training_minutes"]
 
 RESULTS = ROOT / "docs" / "results"
+WHOLE = Shard(0, 1)
 RUNS = ROOT / "runs" / "tables"
 #: Where tables of the results may stand.
 PAGES = [ROOT / "README.md", ROOT / "docs" / "results.md", *ROOT.glob("docs/experiments/*.md")]
@@ -215,12 +218,12 @@ def measure_pace(cell: Cell) -> None:
     print(f"== {cell.paced}: {found:.2f} ms of processor time per step", flush=True)
 
 
-def chosen(patterns: list[str], seeds: int) -> list[Cell]:
-    """The cells that match a pattern; all of them without any."""
+def chosen(patterns: list[str], seeds: int, shard: Shard = WHOLE) -> list[Cell]:
+    """The cells that match a pattern, all of them without any; of these, those of a shard."""
     cells = [c for c in grid(seeds) if any(fnmatch.fnmatch(c.name, p) for p in patterns or ["*"])]
     if not cells:
         raise SystemExit(f"no cell matches {patterns}; python benchmarks/tables.py list names them")
-    return cells
+    return cells[shard.number :: shard.parts]
 
 
 def keep_samples(cell: Cell, workdir: Path) -> None:
@@ -298,11 +301,12 @@ def main() -> None:
     parser.add_argument("action", choices=["list", "pace", "run", "write"])
     parser.add_argument("patterns", nargs="*")
     parser.add_argument("--seeds", type=int, default=1, help="trainings of every cell (default 1)")
+    parser.add_argument("--shard", type=Shard.parse, default=WHOLE, help="i/n, every n-th cell")
     given = parser.parse_args()
     if given.action == "write":
         write_pages()
         return
-    for cell in chosen(given.patterns, given.seeds):
+    for cell in chosen(given.patterns, given.seeds, given.shard):
         act(given.action, cell)
 
 

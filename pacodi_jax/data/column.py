@@ -102,7 +102,7 @@ def _on_disk(values: np.ndarray, rows: np.ndarray) -> Iterator[Column | None]:
     for part in mapped.blocks(values):
         block = values[part][rows[part]]
         sums.add(block)
-        kept.append(block[-passed % every :: every])
+        kept.append(block[-passed % every :: every].copy())  # a view would keep the block
         passed += len(block)
     for i, column in enumerate(np.concatenate(kept).T):
         exact = (sums.least[i], sums.most[i], sums.mean[i], np.sqrt(sums.variance[i]))

@@ -32,7 +32,8 @@ def add_rows(table: Table, max_gap: int | None) -> Table:
     """Inserts empty rows where the time grid skips at most ``max_gap`` steps (``None``: any)."""
     if table.positions is None:
         return table
-    skipped = np.diff(table.positions) - 1
+    skipped = np.diff(table.positions)
+    skipped -= 1
     skipped[table.bounds[1:-1] - 1] = 0
     if max_gap is not None:
         skipped[skipped > max_gap] = 0

@@ -320,3 +320,10 @@ def test_a_run_is_kept_shortened_as_the_other_results_are(tables, tmp_path, monk
     monkeypatch.setattr(tables, "keep_samples", lambda *_: None)
     tables.run(cell)
     assert json.loads(cell.result.read_text()) == known
+
+
+@pytest.mark.parametrize("parts", [1, 3, 1000])
+def test_shards_of_the_grid_share_all_cells_and_none_twice(tables, paced, parts):
+    shares = [tables.chosen(["*-short"], 1, tables.Shard(i, parts)) for i in range(parts)]
+    every = [cell.name for share in shares for cell in share]
+    assert sorted(every) == sorted(cell.name for cell in tables.chosen(["*-short"], 1))

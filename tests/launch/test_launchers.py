@@ -212,3 +212,22 @@ def test_kubernetes_signals_the_program_itself_and_does_not_repeat_mistakes():
     assert "--exit_on_signal=75" in container["command"]
     assert job["podFailurePolicy"]["rules"][0]["onExitCodes"]["values"] == [2]
     assert job["parallelism"] == job["completions"]
+
+
+@pytest.mark.parametrize(("code", "again"), [(0, 0), (1, 0), (143, 1), (137, 1)])
+def test_a_task_of_the_grid_is_queued_again_if_a_signal_ended_it(stand, code, again):
+    stand.program("srun", f"exit {code}")
+    stand.program("scontrol", "exit 0")
+    task = {"SLURM_ARRAY_TASK_ID": "3", "SLURM_ARRAY_TASK_COUNT": "8", "SLURM_ARRAY_JOB_ID": "70"}
+    assert stand.run("tables.sbatch", "etth1-*", **task) == code
+    assert stand.asked(r"srun python benchmarks/tables.py run --shard 3/8 etth1-\*") == 1
+    assert stand.asked("scontrol requeue 70_3") == again
+
+
+def test_kubernetes_gives_every_pod_of_the_grid_its_own_shard():
+    made = yaml.safe_load((LAUNCH / "gke_tables.yaml").read_text())["spec"]
+    (container,) = made["template"]["spec"]["containers"]
+    assert made["completionMode"] == "Indexed"
+    assert container["command"][-1] == f"--shard=$(JOB_COMPLETION_INDEX)/{made['completions']}"
+    places = {mount["mountPath"] for mount in container["volumeMounts"]}
+    assert places == {"/pacodi/runs", "/pacodi/docs/results"}

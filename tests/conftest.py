@@ -15,6 +15,7 @@ import matplotlib
 import pytest
 
 from pacodi_jax import files
+from tests.compiling import compiling_quickly
 
 matplotlib.use("Agg")
 
@@ -43,6 +44,13 @@ def dropped_programs() -> Iterator[None]:
     gc.collect()
     with contextlib.suppress(AttributeError, OSError, TypeError):  # no glibc
         ctypes.CDLL(None).malloc_trim(0)
+
+
+@pytest.fixture(scope="module")
+def quick_compiles() -> Iterator[None]:
+    """Compiles with little effort."""
+    with compiling_quickly():
+        yield
 
 
 @pytest.fixture

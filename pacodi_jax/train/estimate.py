@@ -5,10 +5,7 @@ from typing import Any
 
 import jax
 
-from pacodi_jax.networks.products import matmul_flops
 from pacodi_jax.report.numbers import duration
-
-__all__ = ["after", "before", "count", "matmul_flops", "size"]
 
 
 def count(tree: Any) -> int:

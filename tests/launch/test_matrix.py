@@ -105,7 +105,7 @@ def test_what_must_be_green_is_tested_in_full_and_in_part_on_the_newest(clone):
     code, lines, asked = matrix(clone, script=".ci/run")
     assert (code, lines[-1]) == (0, "3.13  passed  JAX 0.12.0  7 passed")
     tested = [line for line in asked.splitlines() if "-m pytest" in line]
-    part = " tests/core tests/networks tests/test_api.py tests/cli"
+    part = " tests/core tests/networks tests/api tests/cli"
     part += " --ignore-glob=*/test_solvers_* --ignore=tests/core/test_conditioning.py"
     begin = "-m pytest --numprocesses 2 --dist worksteal"
     assert tested == [f"{v} {begin}{t}" for v, t in (("3.11", ""), ("3.13", part))]

@@ -19,11 +19,6 @@ from tests.compiling import compiling_quickly
 
 matplotlib.use("Agg")
 
-#: Compiling is most of the tests' time, and XLA's older emitters, which JAX 0.10 still has, take
-#: less than half of it. The wheel's tests (tests/packaging) run as a user's program does.
-QUICK = "--xla_cpu_use_fusion_emitters=false" if jax.__version_info__ < (0, 11) else ""
-os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {QUICK}".strip()
-
 
 @pytest.fixture(scope="session", autouse=True)
 def kept_programs() -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.parallel import in_blocks
-from tests.conftest import QUICK
 from tests.parallel.draws import CASES, draw
 
 SCRIPT = Path(__file__).parent / "draws.py"
@@ -21,7 +20,7 @@ SCRIPT = Path(__file__).parent / "draws.py"
 def drawn(request, tmp_path_factory):
     """Rows drawn on some number of devices, and that number."""
     environ = os.environ | {
-        "XLA_FLAGS": f"{QUICK} --xla_force_host_platform_device_count={request.param}",
+        "XLA_FLAGS": f"--xla_force_host_platform_device_count={request.param}",
         "NPROC": "16",
         "JAX_PLATFORMS": "cpu",
     }

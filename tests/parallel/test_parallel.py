@@ -13,7 +13,6 @@ import pytest
 from pacodi_jax import parallel
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.parallel import Job, Watchdog, detect
-from tests.conftest import QUICK
 
 SCRIPT = Path(__file__).parent / "gradients.py"
 
@@ -24,7 +23,7 @@ def gradients(tmp_path_factory, cache):
     folder, found = tmp_path_factory.mktemp("gradients"), {}
     for devices in (1, 2, 4):
         environ = os.environ | {
-            "XLA_FLAGS": f"{QUICK} --xla_force_host_platform_device_count={devices}",
+            "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
             "NPROC": "16",
             "JAX_PLATFORMS": "cpu",
         }

@@ -8,8 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.conftest import QUICK
-
 HERE = Path(__file__).parent
 #: No test waits longer for a process than this; it is a limit, not a measurement.
 LIMIT = 240
@@ -34,7 +32,7 @@ class Process:
     ):
         self.errors = cache / f"stderr-{os.urandom(4).hex()}"
         settings = {
-            "XLA_FLAGS": f"{QUICK} --xla_force_host_platform_device_count={devices}",
+            "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
             "NPROC": 16,
             "JAX_PLATFORMS": "cpu",
             "JAX_COMPILATION_CACHE_DIR": cache / "programs",

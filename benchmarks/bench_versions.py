@@ -63,8 +63,8 @@ def recorded(parallel: Any) -> dict[str, Any]:
     kept: dict[str, Any] = {}
     make = parallel.map_step
 
-    def map_step(step: Any, backend: str) -> Any:
-        program = make(step, backend)
+    def map_step(*arguments: Any, **options: Any) -> Any:
+        program = make(*arguments, **options)
 
         def run(live: Any, data: Any, count: Any) -> Any:
             found = program(live, data, count)

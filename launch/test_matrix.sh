@@ -34,7 +34,7 @@ lowest() { # installs the lowest versions, then tests
     .venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check uv &&
     .venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python \
       --resolution lowest-direct --editable '.[test,notebooks,tensorboard,text]' &&
-    .venv-lowest/bin/python -m pytest --numprocesses "${PYTEST_WORKERS:-2}" "${tests[@]}"
+    .venv-lowest/bin/python -m pytest --numprocesses "${PYTEST_WORKERS:-2}" --dist worksteal "${tests[@]}"
 }
 
 suite() { # what is tested with $python, in $folder

@@ -25,7 +25,7 @@ def kept_programs() -> None:
     """Keeps compiled programs between runs of the tests: most of their time is compiling."""
     if not os.environ.get("JAX_COMPILATION_CACHE_DIR"):
         jax.config.update("jax_compilation_cache_dir", str(files.cache_folder("tests")))
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pacodi_jax.api import given, parameters
-from pacodi_jax.data import Dataset, DataSettings
+from pacodi_jax.data import Dataset
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.report.progress import progress_bar
 from pacodi_jax.run import export, folder, sealed
@@ -40,14 +40,15 @@ class PaCoDi(SeriesMethods):
       trained_: the trained model, after :meth:`fit` or :func:`load`.
       history_: how training ended: the last step and the skipped ones; None after :func:`load`.
 
-    Example::
-
+    Examples:
+      ```python
       model = PaCoDi(length=48, time="date", settings={"train.steps": 4000})
       model.fit("mine.csv")
       new = model.sample(1000)
       year = model.simulate(8760, start="2027-01-01")
       mended = model.impute("gaps.csv")
       tomorrow = model.forecast("mine.csv", horizon=24)
+      ```
     """
 
     trained_: Trained
@@ -57,14 +58,14 @@ class PaCoDi(SeriesMethods):
     def __init__(
         self,
         *,
-        length: int = DataSettings.length,
+        length: int = 24,
         time: str | Sequence[str] = (),
         id: str = "",
         static: str | Sequence[str] = (),
         channels: str | Sequence[str] = (),
         model: str = "pacodi",
         size: str = "small",
-        seed: int = Config.seed,
+        seed: int = 0,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
         self.length = length
@@ -314,9 +315,10 @@ def load(path: StrPath) -> PaCoDi:
     Raises:
       PacodiError: if there is no model, or it cannot be trusted.
 
-    Example::
-
+    Examples:
+      ```python
       new = load("load.pacodi").sample(100)
+      ```
     """
     trained = folder.load(path)
     model = PaCoDi(**parameters.params(trained.config))

@@ -16,14 +16,14 @@ Prepare = Callable[[Any, np.ndarray, np.ndarray | None], Any]
 
 
 def checked(prepare: Prepare) -> Prepare:
-    """``prepare`` of a family, which refuses other arrays than ``(N, L, C)`` and ``(N, E)``."""
+    """``prepare`` of a family, which refuses other arrays than ``(N, L, C)`` and ``(M, E)``."""
 
     @functools.wraps(prepare)
     def checking(settings: Any, windows: np.ndarray, condition: np.ndarray | None) -> Any:
         check_array("windows", windows, (None, None, None), float, "(N, L, C) of floats")
         if condition is not None:
-            count = len(windows)
-            check_array("condition", condition, (count, None), float, f"({count}, E) of floats")
+            # Windows that come again with other texts stand among the conditions, and once here.
+            check_array("condition", condition, (None, None), float, "(M, E) of floats")
         return prepare(settings, windows, condition)
 
     return checking

@@ -39,6 +39,7 @@ def train(job: str, backend: str, config: str, steps: int, folder: Path) -> floa
             "PACODI_PROCESSES": str(processes),
         }
     settings = {"steps": steps, "log_every": steps // 4, "warmup": 1, "backend": backend}
+    settings |= {"checkpoint_every": steps, "validate_every": steps}
     command = [
         *(sys.executable, "-m", "pacodi_jax.main", f"--config=configs/{name}.py:{arguments}"),
         *(f"--workdir={folder}", "--mode=train", "--config.train.calibration=0"),
@@ -58,8 +59,8 @@ def train(job: str, backend: str, config: str, steps: int, folder: Path) -> floa
     batch = json.loads((folder / "config.json").read_text())["train"]["batch"]
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     told = [line for line in lines if line.get("processor_seconds")]
-    taken = told[-1]["step"] - told[0]["step"]
-    return batch * taken / (processes * sum(line["processor_seconds"] for line in told[1:]))
+    taken = told[-2]["step"] - told[0]["step"]  # the last line has the checkpoint in it
+    return batch * taken / (processes * sum(line["processor_seconds"] for line in told[1:-1]))
 
 
 def main() -> None:

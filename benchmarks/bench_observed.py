@@ -14,6 +14,7 @@ piece to ``docs/results/observed/NAME.json`` (what is there is not measured agai
 - gaussian, exact: the same law in closed form; its CRPS lacks the 1/n that few draws add;
 - gaussian, calendar: the conditional given the calendar as well, for a model that knows it;
 - replacement: observed cells of the noisy state are replaced, with the same solver and steps;
+- Diffusion-TS: for a run of that family, its authors' guided scheme (give --steps 200, theirs);
 - interpolation: linear in time; seasonal: the last day again, for the last half.
 """
 
@@ -39,6 +40,7 @@ from observed_scores import KINDS, Scores
 
 from pacodi_jax.data.windows import WindowSet
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.models.diffusion_ts.generator import DiffusionTS
 from pacodi_jax.report.progress import progress_bar
 from pacodi_jax.run import folder, parts
 
@@ -67,7 +69,8 @@ def season_of(windows: WindowSet) -> int | None:
 def prepare(run: Path, budget: Budget) -> tuple[Subject, dict[str, Any]]:
     """The model of a run, the windows to ask about, and the model's facts."""
     trained = folder.load(run)
-    trained.require_observed()
+    if not isinstance(trained.generator, DiffusionTS):
+        trained.require_observed()
     data = parts.load_data(trained.config)
     train, held_out = data.train.once(), data.held_out.once()
     asked = {
@@ -159,7 +162,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--masks", nargs="+", choices=KINDS, default=KINDS, help="all by default")
     known = tuple(methods.DRAWN)
     parser.add_argument(
-        "--methods", nargs="+", choices=known, default=known, help="both by default"
+        "--methods", nargs="+", choices=known, default=known, help="all that the model has"
     )
     parser.add_argument("--out", type=Path, default=OUT, help="the folder of results")
     asked = parser.parse_args(arguments)

@@ -1,9 +1,10 @@
 """Compares two checkouts: processor time of a training step, of samples and of the import.
 
-    python benchmarks/bench_versions.py --before ../before [--rounds 9] [--length 24] [--json FILE]
+    python benchmarks/bench_versions.py --before ../before [--rounds 11] [--core 1] [--json FILE]
 
-Each checkout has a process of its own that trains ETTh1's preset for a moment and then repeats what
-it is asked; the rounds of the two are interleaved. Processor time counts all threads.
+Each checkout has a process of its own that trains Sines' preset for two steps and then repeats
+what it is asked. The rounds of the two alternate, and a ratio is of one round, so whatever else the
+machine does falls on both. Processor time is that of all threads.
 """
 
 import argparse
@@ -15,53 +16,55 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 HERE = Path(__file__).parents[1]
-STEPS, WINDOWS = 200, 500
-IMPORTS = {"import": "import pacodi_jax", "import and load": "from pacodi_jax import load"}
+#: What one round does: training steps, windows drawn.
+STEPS, WINDOWS = 20, 256
 SHORT = {"steps": 2, "calibration": 0, "warmup": 0, "chunk": 1}
+UNITS = {"step": ("training step, ms", STEPS), "sample": ("window drawn, ms", WINDOWS)}
 
 
-def _trained(length: int, workdir: Path) -> Any:
+def trained(length: int, workdir: Path) -> Any:
     """A model of this checkout after two steps; both layouts of the package are known."""
     import pacodi_jax
 
-    try:
-        from pacodi_jax.configs import etth1
-        from pacodi_jax.settings import Config
-        from pacodi_jax.train.from_config import train
-    except ImportError:  # before the redesign
+    if is_before(Path(pacodi_jax.__file__).parents[1]):
         from pacodi_jax.train.job import train
 
-        from configs import etth1
+        from configs import sines
 
-        made = etth1.get_config(f"length={length}")
-        for name, value in {**SHORT, "log_every": 1, "validate_every": 2}.items():
-            made.train[name] = value
+        made = sines.get_config(f"length={length}")
+        made.train.update({**SHORT, "log_every": 1, "validate_every": 2})
         train(made, workdir)
         return pacodi_jax.load(workdir)
-    asked = etth1.get_config(f"length={length}").to_dict()
-    made = Config.make(asked).changed({f"train.{name}": value for name, value in SHORT.items()})
-    return train(made, workdir).model
+    from pacodi_jax.configs import sines
+    from pacodi_jax.settings import Config
+    from pacodi_jax.train.from_config import train
+
+    changes = {f"train.{name}": value for name, value in SHORT.items()}
+    asked = sines.get_config(f"length={length}").to_dict()
+    return train(Config.make(asked).changed(changes), workdir).model
 
 
-def work(length: int) -> None:
-    """Answers ``step`` and ``sample`` on standard input by the processor time of one each."""
-    out = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    import jax
+def is_before(checkout: Path) -> bool:
+    """Whether a checkout is older than the library's front door."""
+    return not (checkout / "pacodi_jax" / "cli").exists()
 
-    from pacodi_jax import parallel
 
+def recorded(parallel: Any) -> dict[str, Any]:
+    """Has ``parallel.map_step`` keep the program that training runs, and its latest state."""
     kept: dict[str, Any] = {}
     make = parallel.map_step
 
-    def recorded(step: Any, backend: str) -> Any:
-        program = make(step, backend)
+    def map_step(*arguments: Any, **options: Any) -> Any:
+        program = make(*arguments, **options)
 
         def run(live: Any, data: Any, count: Any) -> Any:
             found = program(live, data, count)
@@ -70,43 +73,84 @@ def work(length: int) -> None:
 
         return run
 
-    parallel.map_step = recorded
-    with tempfile.TemporaryDirectory() as folder:
-        model = _trained(length, Path(folder) / "run")
-    draw = getattr(model, "draw", None) or (lambda n: model.sample(jax.random.key(0), n))
+    parallel.map_step = map_step
+    return kept
 
-    def step() -> float:
-        return jax.block_until_ready(
+
+def work(length: int) -> None:
+    """Answers ``step`` and ``sample`` on standard input by the processor time of one each."""
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # whatever training prints
+    import jax
+
+    from pacodi_jax import parallel
+
+    kept = recorded(parallel)
+    with tempfile.TemporaryDirectory() as folder:
+        model = trained(length, Path(folder) / "run")
+    draw = getattr(model, "draw", None) or (lambda n: model.sample(jax.random.key(0), n))
+    tasks: dict[str, Callable[[], Any]] = {
+        "step": lambda: jax.block_until_ready(
             kept["program"](kept["live"], kept["data"], np.int32(STEPS))[0]
+        ),
+        "sample": lambda: draw(WINDOWS),
+    }
+    for run in tasks.values():
+        run()
+    facts = getattr(model, "facts", None) or model.card
+    print(facts["parameters"], file=out, flush=True)
+    for line in sys.stdin:
+        begun = time.process_time()
+        tasks[line.strip()]()
+        print((time.process_time() - begun) / UNITS[line.strip()][1], file=out, flush=True)
+
+
+class Worker:
+    """A process of one checkout."""
+
+    def __init__(self, checkout: Path, length: int, told: IO[str]) -> None:
+        self.told = told
+        self.process = subprocess.Popen(
+            [sys.executable, __file__, "--worker", "--length", str(length)],
+            cwd=checkout,
+            env=os.environ | {"PYTHONPATH": str(checkout)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.told,
+            text=True,
         )
 
-    tasks = {"step": (step, STEPS), "sample": (lambda: draw(WINDOWS), WINDOWS)}
-    for run, _ in tasks.values():
-        run()
-    print("ready", file=out, flush=True)
-    for line in sys.stdin:
-        run, count = tasks[line.strip()]
-        begun = time.process_time()
-        run()
-        print((time.process_time() - begun) / count, file=out, flush=True)
+    def answer(self, task: str = "") -> float:
+        """What it answers to a task, or its first line; its last words if it has ended."""
+        with suppress(BrokenPipeError):
+            if task:
+                print(task, file=self.process.stdin, flush=True)
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            self.told.seek(0)
+            raise SystemExit(f"no answer to {task or 'the start'}:\n{self.told.read()[-2000:]}")
+        return float(line)
+
+    def end(self) -> None:
+        """Ends the process."""
+        self.process.kill()
+        self.process.communicate()
 
 
-def _start(checkout: Path, length: int) -> subprocess.Popen:
-    command = [sys.executable, __file__, "--worker", "--length", str(length)]
-    environ = os.environ | {"PYTHONPATH": str(checkout)}
-    return subprocess.Popen(
-        command, cwd=checkout, env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+@contextmanager
+def workers(checkouts: list[Path], length: int) -> Iterator[list[Worker]]:
+    """A process per checkout, ended whatever happens."""
+    with ExitStack() as stack:
+        started = []
+        for checkout in checkouts:
+            told = stack.enter_context(tempfile.TemporaryFile("w+"))
+            started.append(Worker(checkout, length, told))
+            stack.callback(started[-1].end)
+        yield started
 
 
-def _asked(process: subprocess.Popen, task: str) -> float:
-    assert process.stdin is not None
-    assert process.stdout is not None
-    print(task, file=process.stdin, flush=True)
-    return float(process.stdout.readline())
-
-
-def _imported(checkout: Path, code: str) -> float:
+def imported(checkout: Path, code: str) -> float:
     """Processor seconds of a new interpreter that runs ``code``."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     environ = os.environ | {"PYTHONPATH": str(checkout)}
@@ -115,12 +159,39 @@ def _imported(checkout: Path, code: str) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def _row(name: str, unit: float, found: list[list[float]]) -> dict[str, Any]:
-    """Median and quartiles of both checkouts, and of the ratio of each round."""
-    told: dict[str, Any] = {"what": name}
-    columns = dict(zip(("before", "after"), np.array(found).T * unit, strict=True))
-    columns["after / before"] = columns["after"] / columns["before"]
-    for column, values in columns.items():
+def imports(checkouts: list[Path], rounds: int) -> Iterator[dict[str, str]]:
+    """Rows of the import of the package, and of all that loading a model needs."""
+    ready = {True: "from pacodi_jax.run import load", False: "from pacodi_jax import load"}
+    codes = {
+        "import pacodi_jax, ms": ["import pacodi_jax"] * 2,
+        "import of what loads a model, ms": [ready[is_before(side)] for side in checkouts],
+    }
+    for name, each in codes.items():
+        pairs = list(zip(checkouts, each, strict=True))
+        for side, code in pairs:
+            imported(side, code)  # byte code and file caches
+        yield row(name, [[imported(*pair) for pair in pairs] for _ in range(rounds)])
+
+
+def programs(checkouts: list[Path], length: int, rounds: int) -> Iterator[dict[str, str]]:
+    """Rows of a training step and of a window drawn, both sides' models being of one size."""
+    with workers(checkouts, length) as pair:
+        sizes = [worker.answer() for worker in pair]
+        if len(set(sizes)) > 1:
+            raise SystemExit(f"not the same model: {sizes} parameters")
+        for task, (what, _) in UNITS.items():
+            yield row(what, [[worker.answer(task) for worker in pair] for _ in range(rounds)])
+
+
+def row(name: str, found: list[list[float]]) -> dict[str, str]:
+    """Median and quartiles of both checkouts in milliseconds, and of the ratio of each round."""
+    told = {"what": name}
+    before, after = np.array(found).T
+    for column, values in {
+        "before": 1e3 * before,
+        "after": 1e3 * after,
+        "after / before": after / before,
+    }.items():
         low, middle, high = statistics.quantiles(values, n=4)
         told[column] = f"{middle:.3g} ({low:.3g} to {high:.3g})"
     return told
@@ -130,32 +201,26 @@ def main() -> None:
     """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--before", type=Path, help="the other checkout")
-    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--length", type=int, default=24)
+    parser.add_argument("--core", type=int, help="of the processor; by default those it is given")
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--worker", action="store_true")
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.worker:
         work(given.length)
         return
+    if given.before is None:
+        parser.error("--before is missing: the checkout to compare with")
+    if given.core is not None:
+        os.sched_setaffinity(0, {given.core})
     sides = [given.before.resolve(), HERE]
     rows = []
-    for name, code in IMPORTS.items():
-        found = [[_imported(side, code) for side in sides] for _ in range(given.rounds)]
-        rows.append(_row(f"{name}, s", 1, found))
-    processes = [_start(side, given.length) for side in sides]
-    for process in processes:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-    for task, what in (("step", "training step, ms"), ("sample", "window drawn, ms")):
-        found = [[_asked(process, task) for process in processes] for _ in range(given.rounds)]
-        rows.append(_row(what, 1e3, found))
-    for process in processes:
-        assert process.stdin is not None
-        process.stdin.close()
-        process.wait()
-    for row in rows:
-        print("| " + " | ".join(row.values()) + " |")
+    for found in chain(programs(sides, given.length, given.rounds), imports(sides, given.rounds)):
+        if not rows:
+            print(f"| {' | '.join(found)} |\n|{'---|' * len(found)}")
+        print(f"| {' | '.join(found.values())} |", flush=True)
+        rows.append(found)
     if given.json:
         given.json.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
 

@@ -186,17 +186,17 @@ def run(chosen: list[Cell], steps: int | None, runs: Path) -> None:
         print(cell.name, found["test"], flush=True)
 
 
-HEAD = """# Windows from captions, against the baselines
-
+TITLE = "# Which model draws the window that a caption describes?"
+HEAD = """\
 `python benchmarks/conditional_table.py run`, then `write`. Split in time with a gap, scaled by
 train (standardised), the channel of `configs/text.py`. 200 held-out windows, each with its full
 caption in a held-out phrasing; 16 draws per caption. Guidance and steps are chosen by the CRPS on
 64 windows of validation. Every model is told what the reader of sentences makes of the caption
-([how well it reads](text_reader.md)). WAPE is Σ|e|/Σ|x| over all windows; its mean of ratios, which
-T2S reports, divides by little where a standardised window is near 0. `retrieval` is the train
-window with the nearest caption; `random_window` and `train_mean` read no text; `borrowed` is a
-random window's shape with the mean and deviation of the very window that is asked for. ± is the
-95 % interval of the seeds."""
+([how well it reads](text_reader.md)). WAPE is Σ|e|/Σ|x| over all windows; its mean of ratios,
+which T2S reports, divides by little where a standardised window is near 0. `retrieval` is the
+train window with the nearest caption; `random_window` and `train_mean` read no text; `borrowed`
+is a random window's shape with the mean and deviation of the very window that is asked for. ± is
+the 95 % interval of the seeds."""
 COLUMNS = ("mse_single", "wape_single", "wape_each_single", "mse", "wape", "crps")
 
 
@@ -213,7 +213,16 @@ def page() -> str:
         }
         if rows:
             lines += ["", f"## {source}, L = {length}", "", _head(), *map(_row, rows.items())]
-    return "\n".join([HEAD, *lines, "", "## Open cells", "", *_open(found), ""])
+    top = (TITLE, "", _answer(found), "", HEAD)
+    return "\n".join([*top, *lines, "", "## Open cells", "", *_open(found), ""])
+
+
+def _answer(found: dict[tuple[Any, ...], list[dict[str, Any]]]) -> str:
+    """The first line of the page: how much of an answer there is."""
+    wanted = len(SETS) * len(LENGTHS) * len(SEEDS) * len(MODELS)
+    done = sum(len(ones) for (_, _, system), ones in found.items() if system in MODELS)
+    told = f"{done} of {wanted} trainings of models that read captions are finished."
+    return told if done == wanted else f"Not known yet: {told}"
 
 
 def _open(found: dict[tuple[Any, ...], list[dict[str, Any]]]) -> Iterator[str]:

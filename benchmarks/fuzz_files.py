@@ -22,7 +22,7 @@ from pacodi_jax.cli import show
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.metrics.results import Method
 from pacodi_jax.report import intake, pictures
-from pacodi_jax.run import folder
+from pacodi_jax.run import folder, sealed
 from pacodi_jax.text.replies import Replies
 
 OLD = Path(__file__).parents[1] / "tests/fixtures/version_0_1/run_plain"
@@ -140,7 +140,7 @@ def _read_table(path: Path) -> None:
 
 def _sealed() -> list[bytes]:
     with tempfile.TemporaryDirectory() as place:
-        return [folder.load(OLD).save(Path(place, "m.pacodi")).read_bytes()]
+        return [sealed.write(folder.load(OLD), Path(place, "m.pacodi")).read_bytes()]
 
 
 def _resealed(rng: random.Random, raw: bytes) -> bytes:

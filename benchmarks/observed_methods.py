@@ -18,6 +18,8 @@ from pacodi_jax import parallel
 from pacodi_jax.core import guidance, solvers
 from pacodi_jax.core.conditioning import Observed
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.models.diffusion_ts import imputation
+from pacodi_jax.models.diffusion_ts.generator import DiffusionTS
 from pacodi_jax.models.sampler import Sampler, make_sampler
 from pacodi_jax.models.spectral_drawing import SpectralSampler
 from pacodi_jax.types import Array, Key
@@ -52,7 +54,7 @@ class Subject(NamedTuple):
       season: steps per day, or None.
     """
 
-    generator: SpectralSampler
+    generator: Any
     weights: Any
     train: Part
     parts: dict[str, Part]
@@ -189,9 +191,24 @@ def _replace_one(
     return generator.coding.decode(spectrum)
 
 
-DRAWN = {"network": network, "replacement": replaced}
+def published(
+    subject: Subject, part: Part, seen: np.ndarray, budget: Budget, show: Show = None
+) -> np.ndarray:
+    """Windows of Diffusion-TS by its authors' guided scheme, ``(n, N, L, C)``."""
+    values, mask, _ = _repeated(part, seen, budget.draws)
+    key = jax.random.key(KEY)
+    made = imputation.impute(
+        subject.generator, key, subject.weights, values, mask, steps=budget.steps
+    )
+    return _apart(made, budget.draws)
+
+
+PUBLISHED = "Diffusion-TS"
+DRAWN = {"network": network, "replacement": replaced, PUBLISHED: published}
 
 
 def drawn(subject: Subject) -> list[str]:
     """The ways to draw that a model has; replacement needs windows that are their own rows."""
-    return [name for name in DRAWN if name == "network" or subject.generator.coding.mode == "none"]
+    if isinstance(subject.generator, DiffusionTS):
+        return [PUBLISHED]
+    return ["network", "replacement"] if subject.generator.coding.mode == "none" else ["network"]

@@ -2,8 +2,8 @@
 
     python benchmarks/results_figures.py [FOLDER]     writes docs/pictures/results_*.svg
 
-They are readable on light and dark pages: ink follows the reader's preference, and the colours of
-systems are of middle lightness.
+They are readable on light and dark pages and on a phone: ink follows the reader's preference, the
+colours of systems are of middle lightness, and letters are large.
 """
 
 import json
@@ -27,8 +27,8 @@ METRIC, LENGTH = "context_fid_v1", 24
 SYSTEMS = {
     "pacodi": ("PaCoDi", "#d9622b"),
     "temporal": ("temporal DiT", "#3b8ed0"),
-    "monolithic": ("one branch", "#2a9d6f"),
-    "decoupled": ("no interaction", "#a06cd5"),
+    "monolithic": ("monolithic", "#2a9d6f"),
+    "decoupled": ("without interaction", "#a06cd5"),
     "diffusion_ts": ("Diffusion-TS", "#c9495b"),
     "freqdiff": ("FreqDiff", "#1f9aa8"),
     "timevae": ("TimeVAE", "#a67c52"),
@@ -78,11 +78,11 @@ def look(model: str) -> tuple[str, str]:
     return SYSTEMS.get(model, (model, GREY))
 
 
-def panels(height: float, count: int, **options: Any) -> tuple[Figure, np.ndarray]:
-    """A row of axes, in the report's style."""
-    figure, axes = figures.canvas(1, count, height=height, **options)
-    figure.set_figwidth(max(2.6 * count, 8.0))
-    return figure, axes[0]
+def panels(height: float, count: int, rows: int = 1, **options: Any) -> tuple[Figure, np.ndarray]:
+    """Axes in the report's style, row by row."""
+    figure, axes = figures.canvas(rows, count // rows, height=height, **options)
+    figure.set_figwidth(6.6)  # narrow, so that letters stay large on a phone
+    return figure, axes.ravel()
 
 
 def save(figure: Figure, name: str, words: str, folder: Path) -> Path:
@@ -100,7 +100,7 @@ def floor_line(axis: Axes, value: float) -> None:
 
 def by_minutes(found: dict[str, list[Point]]) -> Figure:
     """Quality against training minutes, a panel per data set."""
-    figure, axes = panels(3.1, len(SETS), sharey=True)
+    figure, axes = panels(5.2, len(SETS), 2, sharex=True, sharey=True)
     shown: dict[str, Any] = {}
     for axis, (name, title) in zip(axes, SETS.items(), strict=True):
         for point in found.get(name, []):
@@ -112,12 +112,15 @@ def by_minutes(found: dict[str, list[Point]]) -> Figure:
             )
         if found.get(name):
             floor_line(axis, found[name][0].floor)
-        axis.set(xscale="log", yscale="log", title=title, xlabel="training minutes")
+        axis.set(xscale="log", yscale="log", title=title)
         axis.set_ylim(4e-3, None)
         axis.set_xlim(1, None)
         axis.set_xticks(TICKS, map(str, TICKS))
         axis.minorticks_off()
-    axes[0].set_ylabel("Context-FID")
+        if axis.get_subplotspec().is_last_row():
+            axis.set_xlabel("training minutes")
+        if axis.get_subplotspec().is_first_col():
+            axis.set_ylabel("Context-FID")
     order = [look(model)[0] for model in SYSTEMS]
     kept = sorted(shown, key=lambda label: order.index(label) if label in order else 99)
     legend(figure, [shown[label] for label in kept], kept)
@@ -130,7 +133,7 @@ def legend(figure: Figure, handles: list[Any], labels: list[str]) -> None:
         handles,
         labels,
         loc="outside upper center",
-        ncols=min(len(labels), 4),
+        ncols=len(labels) if len(labels) < 5 else 3,
         frameon=False,
         labelcolor=figures.INK,
     )
@@ -148,9 +151,13 @@ def by_evaluations(folder: Path) -> tuple[Figure, int]:
             solver, evaluations = point.split("/")[:2]
             by_solver[solver][int(evaluations)] = float(np.mean(scores[METRIC]))
         colours = [colour for _, colour in SYSTEMS.values()]
-        for solver, colour in zip(sorted(by_solver, reverse=True), colours, strict=False):
+        marks = zip(sorted(by_solver, reverse=True), colours, "osD^vP*X", strict=False)
+        for place, (solver, colour, mark) in enumerate(marks):
             x, y = zip(*sorted(by_solver[solver].items()), strict=True)
-            (lines[solver],) = axis.plot(x, y, "o-", color=colour, markersize=3.5, linewidth=1.3)
+            width, size = (1.2, 4) if place else (2.6, 6)  # the default stands out
+            (lines[solver],) = axis.plot(
+                x, y, f"{mark}-", color=colour, markersize=size, linewidth=width, zorder=9 - place
+            )
         axis.set(xscale="log", yscale="log", title=SETS[name], xlabel="evaluations per sample")
         axis.set_ylim(0.025, 3)  # with five evaluations some are far beyond
         axis.set_xticks([5, 20, 100, 500], ["5", "20", "100", "500"])
@@ -177,8 +184,8 @@ def dots(found: dict[str, list[Point]], paper: dict[str, Any]) -> Figure:
     rows += sorted({p.model for own in found.values() for p in own} - set(SYSTEMS))
     theirs = list(next(iter(paper.values()))[str(LENGTH)][METRIC])
     labels = [look(model)[0] for model in rows] + [f"{name}, in the paper" for name in theirs]
-    figure, axes = panels(0.9 + 0.25 * len(labels), len(SETS), sharey=True)
-    figure.set_figwidth(2.5 * len(SETS) + 1.2)
+    figure, axes = panels(1.4 + 0.44 * len(labels), len(SETS), 2, sharex=True, sharey=True)
+    ends: dict[str, Any] = {}
     for axis, (name, title) in zip(axes, SETS.items(), strict=True):
         own = best(found.get(name, []))
         for row, model in enumerate(rows):
@@ -190,14 +197,18 @@ def dots(found: dict[str, list[Point]], paper: dict[str, Any]) -> Figure:
                 axis.plot(copied[system], row, "o", color=figures.INK, mfc="none", markersize=6)
         if own:
             point = next(iter(own.values()))
-            axis.axvspan(1e-4, point.floor, color=GREY, alpha=0.25, linewidth=0)
-            axis.axvline(point.ceiling, color=figures.INK, linewidth=0.9, linestyle="--")
-        axis.set(xscale="log", title=title, xlim=(2e-3, 2e1), xlabel="Context-FID")
+            floor = axis.axvspan(1e-4, point.floor, color=GREY, alpha=0.25, linewidth=0)
+            ceiling = axis.axvline(point.ceiling, color=figures.INK, linewidth=0.9, linestyle="--")
+            ends = {"at the floor": floor, "ceiling": ceiling}
+        axis.set(xscale="log", title=title, xlim=(2e-3, 2e1))
         axis.set_xticks([0.01, 0.1, 1, 10], ["0.01", "0.1", "1", "10"])
         axis.minorticks_off()
         axis.grid(axis="y", color=GREY, alpha=0.25)
+        if axis.get_subplotspec().is_last_row():
+            axis.set_xlabel("Context-FID")
     axes[0].set_yticks(range(len(labels)), labels)
     axes[0].set_ylim(len(labels) - 0.5, -0.5)
+    legend(figure, list(ends.values()), list(ends))
     return figure
 
 

@@ -9,4 +9,4 @@ if [ -n "$constraints" ]; then
   echo "== ruff" && ruff check . && ruff format --check .
   echo "== mypy" && mypy
 fi
-echo "== pytest" && python -m pytest --numprocesses "${PYTEST_WORKERS:-2}" "$@"
+echo "== pytest" && python -m pytest --numprocesses "${PYTEST_WORKERS:-2}" --dist worksteal "$@"

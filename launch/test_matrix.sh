@@ -29,12 +29,12 @@ find_python() { # 3.12 -> a program of that version, if there is one that runs
 
 lowest() { # installs the lowest versions, then tests
   local tests=("$@")
-  [ $# -gt 0 ] || tests=(tests/core tests/networks tests/data tests/checkpoint tests/configs tests/test_settings.py)
+  [ $# -gt 0 ] || tests=(tests/core tests/networks tests/data tests/checkpoint tests/configs tests/settings)
   "$python" -m venv .venv-lowest &&
     .venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check uv &&
     .venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python \
       --resolution lowest-direct --editable '.[test,notebooks,tensorboard,text]' &&
-    .venv-lowest/bin/python -m pytest --numprocesses "${PYTEST_WORKERS:-2}" "${tests[@]}"
+    .venv-lowest/bin/python -m pytest --numprocesses "${PYTEST_WORKERS:-2}" --dist worksteal "${tests[@]}"
 }
 
 suite() { # what is tested with $python, in $folder

@@ -15,6 +15,7 @@ import matplotlib
 import pytest
 
 from pacodi_jax import files
+from tests.compiling import compiling_quickly
 
 matplotlib.use("Agg")
 
@@ -24,7 +25,7 @@ def kept_programs() -> None:
     """Keeps compiled programs between runs of the tests: most of their time is compiling."""
     if not os.environ.get("JAX_COMPILATION_CACHE_DIR"):
         jax.config.update("jax_compilation_cache_dir", str(files.cache_folder("tests")))
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -38,6 +39,13 @@ def dropped_programs() -> Iterator[None]:
     gc.collect()
     with contextlib.suppress(AttributeError, OSError, TypeError):  # no glibc
         ctypes.CDLL(None).malloc_trim(0)
+
+
+@pytest.fixture(scope="module")
+def quick_compiles() -> Iterator[None]:
+    """Compiles with little effort."""
+    with compiling_quickly():
+        yield
 
 
 @pytest.fixture

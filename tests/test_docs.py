@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from pacodi_jax.checkpoint import model_file
+from pacodi_jax.data import files
+
 ROOT = Path(__file__).parent.parent
 EXPLANATION = ROOT / "docs" / "explanation"
 PAGES = ("equations.md", "divergences.md", "solvers.md")
@@ -46,3 +49,10 @@ def test_every_equation_has_a_function_and_a_test():
             cells = line.strip("|").split(" | ")
             assert "`" in cells[-2], line
             assert "::" in cells[-1], line
+
+
+def test_the_page_of_formats_names_every_ending_and_the_present_layout():
+    page = (ROOT / "docs" / "reference" / "formats.md").read_text()
+    for ending in (*files.ARRAYS, *files.TABLES):
+        assert f"`.{ending.split('.')[1]}`" in page, ending
+    assert f"`format` ({model_file.FORMAT})" in page

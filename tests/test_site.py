@@ -70,3 +70,11 @@ def test_mkdocs_builds_every_page_without_a_warning(tmp_path):
             assert (tmp_path / page).exists()
             assert page.parts[-1] in home or page.parts[0] in home
     assert "img alt" in (tmp_path / "gallery" / "quality.html").read_text()
+    shown = re.sub(r"<(code|style|script).*?</\1>", "", _text_of(tmp_path), flags=re.DOTALL)
+    assert re.findall(r":(?:class|func|meth|mod):|\$\$|\\\w+\{|Example::", shown) == []
+
+
+def _text_of(site: Path) -> str:
+    """What made pages show: a mark that no browser understands would stand in it."""
+    made = (*site.glob("reference/*.html"), *site.glob("gallery/*.html"))
+    return "".join(path.read_text() for path in made)

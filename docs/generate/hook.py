@@ -1,5 +1,6 @@
 """What MkDocs calls while it builds the site: adds generated pages, orders them, mends links."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from site_pages import in_order, of_the_root, questions
 from site_settings import settings_page
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+#: How docstrings name a function, class or method of the package.
+ROLE = re.compile(r":(?:attr|class|data|func|meth|mod):<code>~?(?:[\w.]*\.)?(\w+)</code>")
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -30,3 +33,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     if page.file.generated_by is not None and page.file.src_uri != "index.md":
         source = page.file.src_uri.upper().replace(".MD", ".md")
     return mend(markdown, source, page.file.src_uri, config.repo_url)
+
+
+def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
+    """What docstrings name is shown by its name."""
+    return ROLE.sub(r"<code>\1</code>", html)

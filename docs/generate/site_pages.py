@@ -26,6 +26,7 @@ FIRST = [
     "reference/api.md",
     "reference/commands.md",
     "reference/settings.md",
+    "reference/formats.md",
     "explanation/method.md",
     "gallery/index.md",
     "experiments/index.md",

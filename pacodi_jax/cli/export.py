@@ -20,7 +20,7 @@ def _parse(argv: Sequence[str], prog: str) -> argparse.Namespace:
     parser.add_argument("-n", "--samples", type=int, default=100, help="windows per call (100)")
     parser.add_argument("--platforms", default="cpu,cuda,tpu", help="cpu,cuda,tpu")
     parser.add_argument("--static", help="column=value,column=value; the others as in train")
-    parser.add_argument("--text", help="a text that the windows shall match")
+    parser.add_argument("--text", help="what the windows should look like")
     add_settings(parser)
     return parser.parse_args(argv)
 

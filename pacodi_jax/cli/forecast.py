@@ -24,7 +24,7 @@ def _run(argv: Sequence[str], prog: str) -> None:
     parser.add_argument("--quantiles", default="0.1,0.5,0.9", help="of the draws (0.1,0.5,0.9)")
     parser.add_argument("--each", action="store_true", help="write the draws, not their quantiles")
     parser.add_argument("--noise", type=float, help="standard deviation of the observations (0)")
-    parser.add_argument("--text", help="what the steps shall look like")
+    parser.add_argument("--text", help="what the steps should look like")
     given = parser.parse_args(argv)
     quantiles = series.quantiles_of(given.quantiles) or ()
 

@@ -42,7 +42,7 @@ def models(channels: int, width: int, depth: int, heads: int) -> dict[str, Any]:
         "temporal": SingleBranch(channels, width, depth, heads),
         **{
             interaction: DualBranch(channels, width, depth, heads, interaction=interaction)
-            for interaction in ("iso_flops", "paper", "time", "filter")
+            for interaction in ("iso_flops", "paper", "time", "long")
         },
     }
 

@@ -25,8 +25,9 @@ def parser_of(prog: str) -> Parser:
     """The options of the command."""
     parser = Parser(
         prog,
-        "Writes a page to look at a model: windows, whole series, forecasts, spectra, correlations "
-        "and scores. It is one file; open it in any browser, no server or network is needed.",
+        "Writes a page to look at a model: windows, whole series, forecasts, spectra,\n"
+        "correlations and scores. It is one file; open it in any browser, no server or network is\n"
+        "needed.",
         f"{prog} runs/mine --out mine.html",
     )
     parser.add_argument("run", type=Path, help="folder of a run, or a .pacodi file")

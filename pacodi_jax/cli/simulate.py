@@ -23,7 +23,7 @@ def _run(argv: Sequence[str], prog: str) -> None:
     parser.add_argument("--after", help="continue the series of this table instead")
     parser.add_argument("-n", "--count", type=int, default=1, help="series, or continuations (1)")
     parser.add_argument("--static", help="column=value,column=value; the others as in train")
-    parser.add_argument("--text", help="what the series shall look like, window by window")
+    parser.add_argument("--text", help="what the series should look like, window by window")
     given = parser.parse_args(argv)
 
     def ask(trained: "Trained", common: dict[str, Any]) -> "Answer":

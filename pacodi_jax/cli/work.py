@@ -14,7 +14,7 @@ from pacodi_jax.data import Dataset, attributes
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.report import pictures
 from pacodi_jax.report.progress import progress_bar, say
-from pacodi_jax.run import folder, parts, room, samples, score
+from pacodi_jax.run import folder, parts, room, samples, score, told
 from pacodi_jax.run.ownership import owned
 from pacodi_jax.run.shards import Shard
 from pacodi_jax.run.trained import Trained
@@ -33,8 +33,8 @@ class Wish:
     Attributes:
       count: windows; None for ``sample.count``.
       seed: of the draw; None for the run's.
-      text: that they shall be described by.
-      static: ``column=value,column=value`` that they shall have.
+      text: what they should look like.
+      static: ``column=value,column=value`` that they should have.
       start: their first stamp.
       quote: whether what a spreadsheet takes for formulas is written as text.
       shard: which part of them to draw; None for all.
@@ -104,7 +104,7 @@ def sample(
     seed = trained.config.seed if wish.seed is None else wish.seed
     request = {"seed": seed, "static": static, "text": wish.text, "start": wish.start, **how}
     request["shard"] = wish.shard
-    facts = trained.draw_facts(count, **request)
+    facts = told.draw_facts(trained, count, **request)
     if not again and samples.holds(place, facts, "samples.json", "samples.npy"):
         tell(f"{place} holds these {count} windows already")
         return

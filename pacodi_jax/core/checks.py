@@ -25,6 +25,26 @@ def check_rank(name: str, array: Any, rank: int, shape: str) -> None:
         )
 
 
+def check_array(
+    name: str, array: Any, shape: tuple[int | None, ...], kind: type, expected: str
+) -> None:
+    """Refuses an array of another shape or kind of numbers, before it broadcasts.
+
+    Args:
+      name: how the caller calls it.
+      array: of numpy or JAX, or a tracer.
+      shape: sizes; None stands for any.
+      kind: ``float``, ``int`` or ``bool``, of whatever precision.
+      expected: the shape and kind in words.
+    """
+    try:
+        chex.assert_shape(array, shape)
+        chex.assert_type(array, kind)
+    except AssertionError as error:
+        found = f"shape {jnp.shape(array)} of {getattr(array, 'dtype', type(array).__name__)}"
+        raise PacodiError(f"{name} has {found}; expected {expected}.") from error
+
+
 def check_finite(name: str, array: Any) -> None:
     """Refuses concrete arrays with NaN or infinite entries and says where the first one is."""
     if is_concrete(array) and not np.isfinite(np.asarray(array)).all():

@@ -108,16 +108,6 @@ def clean_from_noise(
     return jax.tree.map(lambda x, e: (x - sigma * e) / alpha, state, noise)
 
 
-def noise_from_clean(
-    state: Quadratures, clean: Quadratures, alpha: Array, sigma: Array
-) -> Quadratures:
-    """ε̂ = (x_t − α x₀) / σ, the forward marginal solved for ε (appendix C).
-
-    A guide that corrects x̂₀ keeps both estimates of its prediction consistent with this.
-    """
-    return jax.tree.map(lambda x, c: (x - alpha * c) / sigma, state, clean)
-
-
 def wirtinger_score(score: Quadratures) -> Array:
     """The complex score ∇_X̄ log p = ½ (∇_R + j ∇_I) log p (paper, section 4.2).
 

@@ -1,4 +1,4 @@
-"""The covariance of training windows, all steps and channels jointly, and what noise leaves of it.
+"""The covariance of training windows, all steps and channels jointly, and its posterior.
 
 Windows are handled as rows ``(R, C)``, coordinates in which noise is white; see
 :mod:`pacodi_jax.core.conditioning`.
@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 from einops import rearrange
 from jax.scipy.linalg import solve_triangular
-from sklearn.utils.extmath import randomized_svd
 
 from pacodi_jax.types import Array
 
@@ -57,6 +56,8 @@ def fit(rows: np.ndarray, most: int = MOST, leading: int = LEADING) -> Covarianc
         rest = np.zeros(channels)
     else:
         flat = (flat - flat.mean(axis=0)) / np.float32(np.sqrt(count))
+        from sklearn.utils.extmath import randomized_svd  # slow to import, needed here alone
+
         found = randomized_svd(flat, min(leading, count), n_iter=4, random_state=0)
         basis, values = found[2].T, found[1] ** 2
         left = np.sum(flat**2, axis=0) - np.sum(basis**2 * values, axis=1)

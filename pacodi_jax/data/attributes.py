@@ -143,8 +143,8 @@ def check_known(given: Collection[str], names: Sequence[str]) -> None:
     """Refuses the name of a column that is not static."""
     if not names:
         raise PacodiError(
-            "this model has no static columns; train one with "
-            "--config.data.static=\"('COLUMN',)\", or sample without a condition."
+            "this model has no static columns; train one with data.static (--static=COLUMN), or "
+            "sample without a condition."
         )
     for name in given:
         if name not in names:

@@ -239,7 +239,7 @@ def _refuse_violated(name: str, seen: _Seen, low: float, high: float) -> None:
     for crossed, value in ((seen.least < low, seen.least), (seen.most > high, seen.most)):
         if crossed:
             raise PacodiError(
-                f"data.bounds: {name!r} shall be {Bounds(low, high).words}, but has the value "
+                f"data.bounds: {name!r} should be {Bounds(low, high).words}, but has the value "
                 f"{value:g} in the training part."
             )
 

@@ -54,13 +54,17 @@ class Clock(NamedTuple):
             if self.zone:
                 local = found.tzinfo is None
                 found = found.tz_localize(self.zone) if local else found.tz_convert(self.zone)
-            on_grid = found.tzinfo is None or bool(self.zone)
         except (ValueError, TypeError) as error:
             raise PacodiError(f"start={stamp!r} is no stamp of this table: {error}") from None
-        if found is pd.NaT or not on_grid or not self._meets(found):
+        if not self.zone and found.tzinfo is not None:
             raise PacodiError(
-                f"start={stamp!r} is not on the grid of this table: every {self.frequency} from "
-                f"{self.start}."
+                f"start={str(stamp)!r} has a time zone, and the stamps of this table have none; "
+                "leave it out."
+            )
+        if found is pd.NaT or not self._meets(found):
+            raise PacodiError(
+                f"start={str(stamp)!r} is not on the grid of this table: every {self.frequency} "
+                f"from {self.start}."
             )
         return found
 

@@ -1,4 +1,4 @@
-"""Membership inference: how well training windows are told from unseen ones."""
+"""Membership inference: how well training windows are distinguished from unseen ones."""
 
 import numpy as np
 import scipy.stats

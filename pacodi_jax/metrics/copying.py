@@ -1,4 +1,4 @@
-"""What distances and attacks mean in words: copies are the first thing a verdict tells."""
+"""What distances and attacks mean in words: a verdict names copies first."""
 
 from pacodi_jax.metrics.privacy import Attack, Privacy
 from pacodi_jax.metrics.results import Memorisation

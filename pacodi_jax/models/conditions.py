@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from pacodi_jax.errors import PacodiError
 from pacodi_jax.models.protocol import Arrays
 from pacodi_jax.models.state import Batch
 from pacodi_jax.types import Array
@@ -22,7 +23,21 @@ def standard(arrays: Arrays, condition: Array | None) -> Array | None:
     if condition is None or "condition" not in arrays:
         return condition
     found = arrays["condition"]
-    return (condition - jnp.asarray(found["mean"])) / jnp.asarray(found["scale"])
+    return rescaled(condition, jnp.asarray(found["mean"]), jnp.asarray(found["scale"]))
+
+
+def rescaled(condition: Array, mean: Array, scale: Array) -> Array:
+    """Conditions ``(…, E)`` less the mean ``(E,)`` of training, over their deviation ``()``.
+
+    Raises:
+      PacodiError: for another E, of which 1 would broadcast.
+    """
+    if condition.shape[-1] != mean.shape[-1]:
+        raise PacodiError(
+            f"a condition has {condition.shape[-1]} numbers; this model was trained with "
+            f"{mean.shape[-1]} per window."
+        )
+    return (condition - mean) / scale
 
 
 def dropped(keys: Array, share: float, batch: Batch) -> Array | None:

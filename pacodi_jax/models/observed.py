@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pacodi_jax.core.checks import check_array
 from pacodi_jax.core.conditioning import Observed
 from pacodi_jax.errors import PacodiError
 
@@ -27,11 +28,10 @@ def check(observed: Observed, shape: tuple[int, int, int]) -> Known:
     Raises:
       PacodiError: for other shapes, or an observed value that is not finite.
     """
-    values = np.asarray(observed.values, np.float32)
-    mask, noise = np.asarray(observed.mask, bool), np.asarray(observed.noise, np.float32)
-    for name, found in (("values", values), ("mask", mask)):
-        if found.shape != shape:
-            raise PacodiError(f"observed {name} have shape {found.shape}; expected {shape}.")
+    values, mask = np.asarray(observed.values, np.float32), np.asarray(observed.mask)
+    noise = np.asarray(observed.noise, np.float32)
+    check_array("observed values", values, shape, float, f"{shape} of floats")
+    check_array("the mask of observed values", mask, shape, bool, f"{shape} of bool")
     if noise.shape not in (shape, shape[2:]) or not (noise >= 0).all():
         raise PacodiError(
             f"noise of shape {noise.shape}; expected {shape[2]} numbers of 0 or more, or one per "

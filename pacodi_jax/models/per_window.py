@@ -12,6 +12,7 @@ import numpy as np
 
 from pacodi_jax import parallel
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.models.edges import check_draw
 from pacodi_jax.models.protocol import Arrays, Drawing
 from pacodi_jax.types import Array, Key
 
@@ -71,6 +72,7 @@ class PerWindow(abc.ABC):
         **how: Any,
     ) -> np.ndarray:
         """Draws windows; see :class:`~pacodi_jax.models.protocol.Generator`."""
+        check_draw(key, count, condition)
         program = self._program(how)
 
         def block(rows: Array) -> Array:
@@ -83,6 +85,7 @@ class PerWindow(abc.ABC):
         self, weights: Arrays, count: int, condition: Array | None = None, **how: Any
     ) -> Callable[[Key], Array]:
         """The sampler of ``count`` windows as one pure function of the key."""
+        check_draw(jax.random.key(0), count, condition)
         program = self._program(how)
         return lambda key: program(weights, keys_of(key, jnp.arange(count)), condition)
 

@@ -14,6 +14,7 @@ import numpy as np
 import optax
 
 from pacodi_jax.config import Section, setting
+from pacodi_jax.models import edges
 from pacodi_jax.models.state import Batch
 from pacodi_jax.types import Array, Key
 
@@ -212,3 +213,6 @@ class Family:
     calibration_hindrance: Callable[[Any, bool], str] = lambda settings, has_kinds: (
         f"is not for model.name={settings.model.name!r}, which has nothing to calibrate"
     )
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "prepare", edges.checked(self.prepare))

@@ -18,7 +18,9 @@ from pacodi_jax.core.solvers import draw
 from pacodi_jax.core.spectrum import to_series, to_spectrum
 from pacodi_jax.core.window_covariance import Covariance
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.models import conditions
 from pacodi_jax.models import observed as given
+from pacodi_jax.models.edges import check_draw
 from pacodi_jax.models.fitted import Fitted
 from pacodi_jax.models.per_window import keys_of
 from pacodi_jax.models.process import Process
@@ -55,8 +57,7 @@ class SpectralSampler:
         """Conditions ``(B, E)`` as the network is fed them."""
         if condition is None or self.fitted.condition is None:
             return condition
-        mean, scale = self.fitted.condition
-        return (condition - mean) / scale
+        return conditions.rescaled(condition, *self.fitted.condition)
 
     def denoiser(self, params: Any, condition: Array | None = None) -> Denoiser:
         """The network as a denoiser of one window, under one condition ``(E,)`` or none."""
@@ -194,9 +195,10 @@ class SpectralSampler:
     ) -> np.ndarray:
         """Draws windows; see :class:`~pacodi_jax.models.protocol.Generator`.
 
-        Under ``oracle``, ``borrowed`` gives the mean and scale ``(count, C)`` that the windows
-        shall have; by default those of training windows drawn at random, with replacement.
+        Under ``oracle``, ``borrowed`` gives the mean and scale ``(count, C)`` of the windows; by
+        default those of training windows drawn at random, with replacement.
         """
+        check_draw(key, count, condition)
         sampling = self.sampling.replace(**how)
         if observed is not None:
             return self._given(key, weights, count, condition, observed, sampling, progress)
@@ -248,6 +250,7 @@ class SpectralSampler:
         self, weights: Arrays, count: int, condition: Array | None = None, **how: Any
     ) -> Callable[[Key], Array]:
         """The sampler of ``count`` windows as one pure function of the key."""
+        check_draw(jax.random.key(0), count, condition)
         program = self._program("free", self.sampling.replace(**how))
 
         def draw_all(key: Key) -> Array:

@@ -1,4 +1,4 @@
-"""How well a model fits single windows: what an attacker with the model at hand looks at."""
+"""How well a model fits single windows: the loss by which membership is inferred."""
 
 from typing import Any
 

@@ -30,7 +30,7 @@ class DualBranch(nn.Module):
 
     Tokens are frequency bins, or patches of ``patch_size`` bins. Two branches with half as
     many tokens need half the attention products of a network over time steps. In total
-    ``filter`` and ``iso_flops`` cost about as much as such a network, and less for long windows;
+    ``long`` and ``iso_flops`` cost about as much as such a network, and less for long windows;
     ``paper`` and ``time`` cost more (see the table in docs/experiments/efficiency.md).
 
     Attributes:
@@ -41,9 +41,10 @@ class DualBranch(nn.Module):
       patch_size: bins per token.
       interaction: ``paper`` (MLPs of hidden width 2D, fed both branches), ``iso_flops`` (the same
         with 4D/3), ``time`` (with 2D/3, and an MLP over time steps and their neighbours),
-        ``filter`` (the same with filters in place of neighbours, and attention to octaves of bins)
+        ``long`` (the same with 3D/4 over time steps, MLPs of the 12 lowest bins alone, and
+        attention to octaves of bins)
         or ``none`` (decoupled).
-      length: L of the windows, on whose time steps ``time`` and ``filter`` work; K does not
+      length: L of the windows, on whose time steps ``time`` and ``long`` work; K does not
         determine it. 0 takes 2K − 1 or slightly more. With patches it is not used: the patch index
         is transformed.
       condition_width: E, of the condition vector; 0 for none.

@@ -32,20 +32,24 @@ class Interaction(NamedTuple):
       shared: whether each branch's MLP is fed the tokens of both.
       hidden: hidden width of a branch's MLP, from the width of a token.
       steps: hidden width of the MLP over time steps; 0 for none.
-      filtered: whether time steps see those around through a filter, not as two neighbours.
+      lowest: so many tokens of lowest frequency have an MLP of their branch; 0 for all.
       octaves: whether attention is to the octaves of bins instead of to every bin.
     """
 
     shared: bool
     hidden: Callable[[int], int]
     steps: Callable[[int], int]
-    filtered: bool = False
+    lowest: int = 0
     octaves: bool = False
 
 
 INTERACTIONS = {
-    "filter": Interaction(
-        True, lambda width: _eights(2 * width / 3), lambda width: width, filtered=True, octaves=True
+    "long": Interaction(
+        True,
+        lambda width: _eights(2 * width / 3),
+        lambda width: 3 * width // 4,
+        lowest=12,
+        octaves=True,
     ),
     "time": Interaction(True, lambda width: _eights(2 * width / 3), lambda width: 3 * width // 2),
     "iso_flops": Interaction(True, iso_flops_width, lambda width: 0),
@@ -179,15 +183,18 @@ class Block(nn.Module):
         attended = over_branches(attention, tokens, (code,) * len(tokens))
         tokens, inputs, gates = zip(*attended, strict=True)
         if kind.steps(width):
-            stepwise = Stepwise(
-                kind.steps(width), self.length, kind.filtered, self.dtype, name="stepwise"
-            )
+            stepwise = Stepwise(kind.steps(width), self.length, self.dtype, name="stepwise")
             parts = zip(tokens, gates, stepwise(inputs), strict=True)
             tokens = tuple(token + gate[:, None] * part for token, gate, part in parts)
         if kind.shared:
             inputs = (pack(inputs, "b n *")[0],) * len(tokens)
         mlp = FeedForward(kind.hidden(width), self.dtype, name="mlp")
-        return over_branches(mlp, tokens, inputs, gates), None
+        if not kind.lowest:
+            return over_branches(mlp, tokens, inputs, gates), None
+        low = [tuple(x[:, : kind.lowest] for x in part) for part in (tokens, inputs)]
+        changed = over_branches(mlp, *low, gates)
+        high = (x[:, kind.lowest :] for x in tokens)
+        return tuple(pack(pair, "b * d")[0] for pair in zip(changed, high, strict=True)), None
 
 
 def stacked(depth: int, remat: bool, unroll: int) -> Callable[..., nn.Module]:

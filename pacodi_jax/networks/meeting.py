@@ -5,7 +5,6 @@ import jax.numpy as jnp
 from einops import pack
 from jax.ad_checkpoint import checkpoint_name
 
-from pacodi_jax.networks.filters import Filter
 from pacodi_jax.networks.layers import KEPT, Dense
 from pacodi_jax.networks.steps import from_steps, step_count, to_steps
 from pacodi_jax.types import Array
@@ -19,19 +18,16 @@ class Stepwise(nn.Module):
 
     What is local in time (a spike, a kink, a bound on the values) is spread over all bins and both
     quadratures, so an MLP of single bins cannot see it. Like the transform, this one treats the
-    window as periodic. It sees the steps around through a filter per channel, or, if that is
-    off, as its two neighbours side by side, with three times the inputs.
+    window as periodic: a step and its two neighbours side by side are its inputs.
 
     Attributes:
       hidden: width of the hidden layer.
       length: L of the windows whose bins the tokens are, or 0 if they are patches of bins.
-      filtered: by which of the two it sees the steps around.
       dtype: of the products.
     """
 
     hidden: int
     length: int
-    filtered: bool
     dtype: jnp.dtype
 
     @nn.compact
@@ -39,11 +35,8 @@ class Stepwise(nn.Module):
         """Maps ``(B, N, D)`` of both branches through time steps and back."""
         real, imag = inputs
         bins, width = real.shape[1:]
-        if self.filtered:
-            real, imag = Filter(self.length, name="filter")(real, imag)
         steps = checkpoint_name(to_steps(real, imag, step_count(bins, self.length)), KEPT)
-        if not self.filtered:
-            steps, _ = pack([jnp.roll(steps, shift, axis=1) for shift in (1, 0, -1)], "b n *")
+        steps, _ = pack([jnp.roll(steps, shift, axis=1) for shift in (1, 0, -1)], "b n *")
         hidden = nn.gelu(Dense(self.hidden, self.dtype, name="hidden")(steps))
         result = Dense(width, self.dtype, name="out")(hidden)
         return from_steps(result.astype(jnp.float32), bins)

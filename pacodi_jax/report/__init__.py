@@ -1,16 +1,20 @@
-"""Scores and pictures for people: ``scores.json``, ``scores.csv`` and ``report.html``."""
+"""Scores and pictures for people: ``scores.json``, ``scores.csv`` and ``report.html``.
+
+What draws is imported when something is drawn: it takes longer than all else.
+"""
 
 import contextlib
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pacodi_jax import files
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.metrics.results import Panel
-from pacodi_jax.metrics.threads import one_thread
-from pacodi_jax.report import page, sections, tables
+
+if TYPE_CHECKING:
+    from pacodi_jax.metrics.results import Panel
 
 
 def check_writable(folder: Path) -> None:
@@ -38,8 +42,11 @@ def check_folder(folder: Path) -> None:
         raise PacodiError(f"{folder} cannot be written into: {error.strerror}") from error
 
 
-def html(title: str, panel: Panel, real: np.ndarray, synthetic: np.ndarray) -> str:
+def html(title: str, panel: "Panel", real: np.ndarray, synthetic: np.ndarray) -> str:
     """Returns the report as one self-contained page; the arguments are those of :func:`write`."""
+    from pacodi_jax.metrics.threads import one_thread
+    from pacodi_jax.report import page, sections
+
     names = panel.data.channels if panel.data else [f"channel {i}" for i in range(real.shape[2])]
     windows = np.asarray(real), np.asarray(synthetic)
     with one_thread():
@@ -48,7 +55,7 @@ def html(title: str, panel: Panel, real: np.ndarray, synthetic: np.ndarray) -> s
 
 
 def write(
-    folder: Path, title: str, panel: Panel, real: np.ndarray, synthetic: np.ndarray
+    folder: Path, title: str, panel: "Panel", real: np.ndarray, synthetic: np.ndarray
 ) -> list[Path]:
     """Writes the three files of a report: all of them or none.
 
@@ -62,6 +69,8 @@ def write(
     Returns:
       The paths of ``scores.json``, ``scores.csv`` and ``report.html``.
     """
+    from pacodi_jax.report import tables
+
     contents = {
         folder / "scores.json": panel.to_json(),
         folder / "scores.csv": tables.frame(panel).to_csv(index=False, lineterminator="\n"),

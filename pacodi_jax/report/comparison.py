@@ -45,10 +45,11 @@ class Comparison:
 def compare(real: Source, synthetic: Mapping[str, Source], **options: Any) -> Comparison:
     """Judges several generators against the same real windows.
 
-    Example::
-
+    Examples:
+      ```python
       found = compare(real, {"mine": mine, "theirs": theirs}, held_out=later)
       found.write("comparison")
+      ```
 
     Args:
       real: as for :func:`~pacodi_jax.report.judgement.judge`.

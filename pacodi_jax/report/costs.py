@@ -13,7 +13,7 @@ COLOURS = {
     "iso_flops": "#0072b2",
     "paper": "#d55e00",
     "time": "#009e73",
-    "filter": "#cc79a7",
+    "long": "#cc79a7",
 }
 PANELS = {
     "total_ratio": "operations",

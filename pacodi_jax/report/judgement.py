@@ -126,12 +126,13 @@ def judge(
     ``(L, C)`` or of arrays ``(N, L, C)``; or as the path of a ``.csv``, ``.parquet``, ``.npy`` or
     ``.npz`` file.
 
-    Example::
-
+    Examples:
+      ```python
       verdict = judge(real, synthetic, held_out=later)
       print(verdict)                      # sentences and a table
       verdict.frame                       # one row per score
       verdict.to_html("report.html")      # with pictures
+      ```
 
     Args:
       real: windows that the generator was trained on; they set the scale.

@@ -1,8 +1,10 @@
 """Numbers as people read them."""
 
 import math
+from typing import TYPE_CHECKING
 
-from pacodi_jax.metrics.score import Estimate
+if TYPE_CHECKING:
+    from pacodi_jax.metrics.score import Estimate
 
 
 def number(value: float) -> str:
@@ -14,7 +16,7 @@ def number(value: float) -> str:
     return f"{value:.{max(0, 2 - math.floor(math.log10(abs(value))))}f}"
 
 
-def plus_minus(estimate: Estimate) -> str:
+def plus_minus(estimate: "Estimate") -> str:
     """The mean ± half of its 95 % interval."""
     return f"{number(estimate.value)} ± {number(estimate.half_width)}"
 

@@ -41,20 +41,23 @@ def progress_bar(
     what: str = "scoring", unit: str = "score"
 ) -> Iterator[Callable[[int, int, str], None]]:
     """Gives the ``progress`` function that ``score_panel`` calls with (done, total, label)."""
-    live, begun = sys.stderr.isatty() or _in_notebook(), time.monotonic()
-    printed = begun
+    live, printed = sys.stderr.isatty() or _in_notebook(), time.monotonic()
+    # When the first part was done, and how much; before it, programs compile.
+    first: list[float] = []
     with _bar_class()(desc=what, unit=unit, disable=not live) as bar:
 
         def progress(done: int, total: int, label: str) -> None:
             nonlocal printed
+            first.extend(() if first else (time.monotonic(), done))
             if live:
                 bar.total = total
                 bar.set_postfix_str(label.split("/")[0])
                 bar.update(done - bar.n)
             elif time.monotonic() - printed >= _PLAIN_EVERY:
                 printed = time.monotonic()
-                left = duration((printed - begun) * (total - done) / max(done, 1))
-                line = f"{what}: {done:,} of {total:,}, about {left} to go"
-                print(line, file=sys.stderr, flush=True)
+                since, had = first
+                pace = (printed - since) * (total - done)
+                left = f", about {duration(pace / (done - had))} to go" if done > had else ""
+                print(f"{what}: {done:,} of {total:,}{left}", file=sys.stderr, flush=True)
 
         yield progress

@@ -40,16 +40,14 @@ def series(
         sides.append(("real", real, real_stamps, REAL))
     shown = min(_CHANNELS, len(channels))
     rows = shown * len(sides)
-    figure = Figure(figsize=(11, 0.6 + 1.35 * rows), layout="constrained")
+    figure = Figure(figsize=(11, 0.6 + 1.5 * rows), layout="constrained")
     axes = figure.subplots(rows, 1, squeeze=False)[:, 0]
     for number in range(shown):
         own = axes[number * len(sides) : (number + 1) * len(sides)]
         for axis, (name, values, when, colour) in zip(own, sides, strict=True):
             axis.plot(_x(when, len(values)), values[:, number], color=colour, linewidth=0.7)
             axis.set_ylabel(brief(channels[number]), parse_math=False)
-            axis.annotate(
-                name, (0.005, 0.86), xycoords="axes fraction", color=colour, weight="bold"
-            )
+            axis.set_title(name, color=colour, weight="bold", fontsize="medium", loc="left", pad=2)
             axis.margins(x=0.005)
             _tidy(axis, when)
         for axis in own[1:]:

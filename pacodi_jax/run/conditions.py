@@ -156,7 +156,7 @@ def asked(
       seed: of the draws.
       count: how many windows.
       static: values of static columns.
-      text: what the windows shall look like.
+      text: what the windows should look like.
       vector: the encoded text.
     """
     rows, numbers = None, None

@@ -40,7 +40,7 @@ def export(
       trained: the model.
       path: the file.
       count: windows per call.
-      platforms: on which it shall run.
+      platforms: where it is to run.
       static: values of static columns, as for sampling.
       text: a text, as for sampling.
       **how: settings of the ``sample`` section that differ from the run's.

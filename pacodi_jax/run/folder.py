@@ -11,7 +11,7 @@ import optax
 from pacodi_jax import checkpoint, files, settings
 from pacodi_jax.data import Recipe
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.run import edited, parts
+from pacodi_jax.run import edited, parts, sealed
 from pacodi_jax.run.trained import Trained
 from pacodi_jax.settings import Config, TrainSettings
 
@@ -39,7 +39,7 @@ def load(path: str | os.PathLike[str]) -> Trained:
 
 def _opened(path: Path) -> Trained:
     """A sealed model whose parts fit one another: a seal proves wholeness, not good faith."""
-    found = Trained.open(path)
+    found = sealed.read(path)
     _require_weights(found, path)
     return found
 
@@ -89,7 +89,7 @@ def _of_old_files(folder: Path) -> Trained:
         config = config.changed(chosen)
     recipe = edited.read_recipe(folder / RECIPE)
     found = Trained(config, recipe, facts, stored.arrays["fitted"], stored.arrays["params"])
-    found.check()
+    sealed.require_whole(found)
     return found
 
 
@@ -102,8 +102,8 @@ def _require_weights(found: Trained, path: Path) -> None:
     except Exception as error:  # whatever arrays of other shapes and names lead to
         told = " ".join(str(error).split())[:200]
         raise PacodiError(f"the parts of {path} do not fit one another: {told}") from error
-    sealed = checkpoint.seal(checkpoint.flatten(found.weights), {})
-    checkpoint.require_same_shapes(template, sealed, str(path))
+    weights = checkpoint.seal(checkpoint.flatten(found.weights), {})
+    checkpoint.require_same_shapes(template, weights, str(path))
 
 
 def _template(found: Trained) -> Any:
@@ -123,7 +123,7 @@ def write(folder: Path, model: Trained) -> Path:
     files.write_text(folder / FACTS, json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
     files.write_text(folder / CARD, _markdown(facts))
     files.write_text(folder / RECIPE, model.recipe.to_json())  # version 0.1 wrote less
-    return model.save(folder / MODEL)
+    return sealed.write(model, folder / MODEL)
 
 
 def describe(folder: Path, config: Config, recipe: Recipe) -> None:

@@ -1,4 +1,4 @@
-"""The attack on membership with the model at hand: training windows are fitted better."""
+"""Membership inference with the model at hand: it fits its training windows better."""
 
 import numpy as np
 

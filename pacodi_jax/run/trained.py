@@ -1,10 +1,8 @@
-"""A trained model that speaks the user's units: drawn from, saved and loaded."""
+"""A trained model that speaks the user's units."""
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -12,24 +10,20 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
-from pacodi_jax import checkpoint, parallel
-from pacodi_jax.checkpoint import Stored
+from pacodi_jax import parallel
 from pacodi_jax.core.checks import check_count
 from pacodi_jax.core.conditioning import Observed
 from pacodi_jax.data import Recipe
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.models import FAMILIES, Arrays, Generator, Shape
 from pacodi_jax.models.per_window import keys_of
-from pacodi_jax.run import conditions, parts, room
+from pacodi_jax.run import conditions, parts, room, told
 from pacodi_jax.run.conditions import Request, TextLaw
 from pacodi_jax.run.shards import Shard
 from pacodi_jax.settings import Config, check_seed
-from pacodi_jax.settings import stored as stored_settings
-from pacodi_jax.text import statements
 from pacodi_jax.text.encoders import Encoder, check_vectors, require_identity
 from pacodi_jax.text.encoders.interface import as_numbers
-from pacodi_jax.text.encoders.statement_reader import StatementReader
-from pacodi_jax.text.encoders.vocabulary import Vocabulary, encode_request
+from pacodi_jax.text.encoders.vocabulary import encode_request
 from pacodi_jax.types import Array, Key
 
 #: Folded into the seed, so that samples do not share training's random numbers.
@@ -126,7 +120,7 @@ class Trained:
           count: how many.
           seed: window i depends on (seed, i) alone; the run's seed by default.
           static: values of static columns; those left out are drawn from train's law.
-          text: what the windows shall look like, for a model that reads texts.
+          text: what the windows should look like, for a model that reads texts.
           start: the first stamp of every window, for a model with a calendar; drawn from the
             first stamps of the training windows by default.
           shard: draws this part of the windows alone, bit for bit as the whole has them.
@@ -143,9 +137,8 @@ class Trained:
         how = self.way(text, how)
         request = self.request(seed, count, static=static, text=text, start=start)
         scaled = self._draw_rows(sample_key(seed), rows, count, request, progress, how)
-        facts = self.draw_facts(
-            count, seed, static=static, text=text, start=start, shard=shard, **how
-        )
+        asked: dict[str, Any] = {"static": static, "text": text, "start": start, "shard": shard}
+        facts = told.draw_facts(self, count, seed, **asked, **how)
         request = request.pick(rows)
         values, stamps = self.recipe.deliver(scaled), request.stamps(self.recipe)
         return Draw(values, request.columns, facts, stamps, rows.start)
@@ -198,46 +191,6 @@ class Trained:
         vector = None if text is None else self.encode(text)
         request: dict[str, Any] = {"static": static, "text": text, "vector": vector}
         return conditions.asked(self.recipe, self.texts, seed, count, **request)
-
-    def draw_facts(
-        self,
-        count: int,
-        seed: int,
-        *,
-        static: Mapping[str, Any] | None = None,
-        text: str | None = None,
-        start: Any = None,
-        shard: Shard | None = None,
-        **how: Any,
-    ) -> dict[str, Any]:
-        """What decides the windows of a request, as ``samples.json`` tells it."""
-        how = self.way(text, how)
-        about = self.generator.facts(**how)
-        return {
-            "windows": count,
-            "seed": seed,
-            "label": self.label or "honest: nothing of a real window was used to sample",
-            "sampler": self.config.sample.replace(**how).to_dict(),
-            "evaluations": about.evaluations,
-            "calibrated": about.calibrated,
-            "model": self.facts,
-            "text": text,
-            "reading": self._reading(text),
-            "static": None if static is None else dict(static),
-            "start": None if start is None else str(start),
-        } | ({} if shard is None else {"shard": [shard.number, shard.parts]})
-
-    def _reading(self, text: str | None) -> dict[str, Any] | None:
-        """How a text is read, if its encoder can tell."""
-        if text is None:
-            return None
-        if self.config.text.encoder == StatementReader.name:
-            told, ignored = StatementReader().explain(text)
-            return {"stated": statements.words(told), "corrected": {}, "ignored": ignored}
-        if not self.recipe.words:
-            return None
-        read = Vocabulary(self.recipe.words).read(text)
-        return {"text": read.text, "corrected": read.corrected, "ignored": list(read.ignored)}
 
     def draw_scaled(
         self,
@@ -314,61 +267,3 @@ class Trained:
           PacodiError: for a text that it does not read, or has no word of those it was trained on.
         """
         return encode_request(self.encoder(), text)
-
-    def save(self, path: Path) -> Path:
-        """Writes the model as one sealed file."""
-        arrays = {"weights": self.weights, "arrays": self.arrays}
-        header = {
-            "settings": self.config.to_dict(),
-            "recipe": json.loads(self.recipe.to_json()),
-            "facts": self.facts,
-        }
-        if self.texts is not None:
-            arrays["texts"] = {"vectors": self.texts.vectors}
-            if self.texts.static is not None:
-                arrays["texts"]["static"] = self.texts.static
-            header["texts"] = list(self.texts.texts)
-        return checkpoint.save(path, Stored(arrays, header))
-
-    @classmethod
-    def open(cls, path: Path) -> "Trained":
-        """Reads what :meth:`save` wrote.
-
-        Raises:
-          PacodiError: if the file is missing, damaged or edited.
-        """
-        stored = checkpoint.load(path)
-        header = stored.header
-        try:
-            texts = None
-            if "texts" in header:
-                texts = TextLaw(tuple(header["texts"]), **stored.arrays["texts"])
-            found = cls(
-                stored_settings(header["settings"]),
-                Recipe.from_json(json.dumps(header["recipe"])),
-                header["facts"],
-                stored.arrays["arrays"],
-                stored.arrays["weights"],
-                texts,
-            )
-            found.check()
-        except (KeyError, TypeError, AttributeError, RecursionError) as error:
-            told = f"{type(error).__name__}: {error}"
-            raise PacodiError(f"{path} is not a model of this package: {told}") from error
-        return found
-
-    def check(self) -> None:
-        """Refuses facts that are not those of the recipe and the settings beside them.
-
-        Raises:
-          PacodiError: naming the first that is not.
-        """
-        wanted = {"channels": list(self.recipe.live_channels), "length": self.config.data.length}
-        for name, value in wanted.items():
-            if self.facts[name] != value:
-                raise PacodiError(f"this model is not whole: {name}={self.facts[name]!r}")
-        if self.recipe.length != self.config.data.length:
-            raise PacodiError(f"this model is not whole: its recipe has {self.recipe.length} steps")
-        width = self.facts["condition_width"]
-        if isinstance(width, bool) or not isinstance(width, int) or width < 0:
-            raise PacodiError(f"this model is not whole: condition_width={width!r}")

@@ -37,7 +37,7 @@ def complete(
       draws: how many of each.
       noise: of the observations, in the user's units; see :func:`scaled_noise`.
       seed: draw d of series i depends on (seed, i, d) alone; the run's seed by default.
-      text: what the windows shall look like, for a model that reads texts.
+      text: what the windows should look like, for a model that reads texts.
       overlap: steps that a window shares with those around it; half a window by default.
       progress: called with (windows drawn, windows in all).
       **how: settings of the ``sample`` section that differ from the run's.

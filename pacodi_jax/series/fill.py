@@ -1,4 +1,4 @@
-"""Fills canvases by windows of a trained model, turn after turn, as many at once as can be."""
+"""Fills canvases by windows of a trained model; windows that can be drawn together are."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

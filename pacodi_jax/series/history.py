@@ -175,9 +175,11 @@ def _tell_of_far(scaled: np.ndarray, mask: np.ndarray, recipe: Recipe) -> None:
     far = mask & (np.abs(scaled) > FAR) & (recipe.scaling != "none")
     if far.any():
         row, column = map(int, np.argwhere(far)[0])
+        count = int(far[:, column].sum())
         warnings.warn(
-            f"column {recipe.live_channels[column]!r} holds {int(far.sum())} values far outside "
-            f"those of train (the first in row {row + 1}); what is drawn beside them means little",
+            f"column {recipe.live_channels[column]!r} holds {count} value{'s' * (count > 1)} far "
+            f"outside those of train (the first in row {row + 1}); what is drawn beside means "
+            "little",
             UserWarning,
             stacklevel=4,
         )

@@ -4,15 +4,17 @@ import abc
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pacodi_jax.data import Dataset
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.report.judgement import Verdict
 from pacodi_jax.report.progress import progress_bar
 from pacodi_jax.run.trained import Trained
-from pacodi_jax.series import answers, show, tables
+from pacodi_jax.series import answers, tables
 from pacodi_jax.series.answers import Answer
+
+if TYPE_CHECKING:
+    from pacodi_jax.report.judgement import Verdict
 
 Output = Literal["frame", "numpy"]
 #: How the estimator is scored, for the page of one that was not.
@@ -36,7 +38,7 @@ class SeriesMethods(abc.ABC):
         path: str | os.PathLike[str],
         *,
         real: Any = None,
-        verdict: Verdict | None = None,
+        verdict: "Verdict | None" = None,
         span: int | None = None,
         seed: int | None = None,
         progress: bool = True,
@@ -63,6 +65,8 @@ class SeriesMethods(abc.ABC):
         Raises:
           PacodiError: for data that are not the model's, or a file that cannot be written.
         """
+        from pacodi_jax.series import show
+
         place = Path(path).expanduser()
         if place.is_dir():
             raise PacodiError(f"{place} is a folder; name a file, such as {place / 'show.html'}.")
@@ -114,7 +118,7 @@ class SeriesMethods(abc.ABC):
           count: how many series; of a table, continuations per series.
           seed: series i depends on (seed, i) alone; the estimator's seed by default.
           static: values of static columns; those left out are drawn from train's law, per series.
-          text: what the windows shall look like, for a model that reads texts.
+          text: what the windows should look like, for a model that reads texts.
           overlap: steps that a window shares with the one before; half a window by default.
           output: ``"frame"``, or ``"numpy"`` for an array ``(count, steps, channels)``.
           progress: show a progress bar.
@@ -170,7 +174,7 @@ class SeriesMethods(abc.ABC):
           draws: continuations per series.
           each: return the draws themselves, numbered in a column ``draw``.
           noise: standard deviation of the observations, one number or one per channel.
-          text: what the steps shall look like, for a model that reads texts.
+          text: what the steps should look like, for a model that reads texts.
           seed: the estimator's by default.
           overlap: steps that windows share; half a window by default.
           output: ``"frame"``, or ``"numpy"`` for the draws ``(draws, horizon, channels)``, of

@@ -64,7 +64,7 @@ def simulate(
       count: how many series.
       seed: series i depends on (seed, i) alone; the run's seed by default.
       static: values of static columns; those left out are drawn from train's law, per series.
-      text: what the windows shall look like, for a model that reads texts.
+      text: what the windows should look like, for a model that reads texts.
       overlap: steps that a window shares with the one before; half a window by default.
       progress: called with (windows drawn, windows in all).
       **how: settings of the ``sample`` section that differ from the run's.

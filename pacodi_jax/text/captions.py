@@ -110,11 +110,6 @@ def tell_one(facts: Facts, fact: str, phrasing_seed: int, *, split: Split) -> To
     return _told(words, facts, [fact])
 
 
-def word_one(facts: Facts, fact: str, phrasing_seed: int, *, split: Split) -> str:
-    """The text of :func:`tell_one`."""
-    return tell_one(facts, fact, phrasing_seed, split=split).text
-
-
 def _told(words: Words, facts: Facts, chosen: list[str]) -> Told:
     """Words some facts; the level if none of them has words."""
     tellers = TELLERS | _LOOSE

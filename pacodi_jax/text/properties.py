@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.signal import find_peaks
 
 from pacodi_jax.errors import PacodiError
 
@@ -172,6 +171,8 @@ def peaks(series: np.ndarray, yardsticks: Yardsticks) -> Extremes:
     span = float(np.ptp(smoothed))
     if span < _FLAT_RANGE * yardsticks.unit:
         return Extremes((), sure=True)
+    from scipy.signal import find_peaks  # half a second, which loading a model need not wait
+
     found, details = find_peaks(smoothed, prominence=_SURE_PROMINENCE[0] * span)
     prominence = details["prominences"] / span
     chosen = found[prominence >= _PROMINENCE]

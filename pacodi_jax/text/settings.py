@@ -46,7 +46,7 @@ def build_encoder(
         )
     if settings.encoder == "endpoint" and not settings.model:
         raise PacodiError(
-            "text.model is empty; name the embedding model that the service at text.url shall use."
+            "text.model is empty; name the embedding model of the service at text.url."
         )
     return ENCODERS[settings.encoder](**_options(settings, words, path))
 

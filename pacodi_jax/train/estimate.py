@@ -5,10 +5,7 @@ from typing import Any, NamedTuple
 
 import jax
 
-from pacodi_jax.networks.products import matmul_flops
 from pacodi_jax.report.numbers import duration
-
-__all__ = ["Memory", "after", "before", "count", "matmul_flops", "of_compiled", "size"]
 
 
 def count(tree: Any) -> int:

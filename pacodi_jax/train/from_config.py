@@ -148,7 +148,7 @@ def _model(
 def _finished(
     workdir: Path | None, model: Trained, generator: Generator, dataset: Dataset, display: Display
 ) -> Trained:
-    """The model with its samples calibrated if they shall be, written to the folder of its run.
+    """The model, calibrated if the settings ask for it and written to the folder of its run.
 
     A finished run keeps the model that it has, whatever samples are asked for now.
     """

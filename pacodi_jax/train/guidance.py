@@ -25,7 +25,7 @@ _OUTSIDE, MARGIN = 0.01, 0.1
 _STREAM = 4  # folded into the run's seed
 
 
-class Score(NamedTuple):
+class Effect(NamedTuple):
     """What a scale of guidance does.
 
     Attributes:
@@ -50,14 +50,14 @@ def choose(model: Trained, dataset: Dataset) -> float | None:
     return best(scores(model, dataset))
 
 
-def best(found: dict[float, Score]) -> float:
+def best(found: dict[float, Effect]) -> float:
     """The smallest scale near the best one of those that stay in range; else the smallest."""
     fine = {scale: one.met for scale, one in found.items() if one.outside <= _OUTSIDE}
     near = [scale for scale, met in fine.items() if met >= max(fine.values()) - _NEAR]
     return min(near or found)
 
 
-def scores(model: Trained, dataset: Dataset) -> dict[float, Score]:
+def scores(model: Trained, dataset: Dataset) -> dict[float, Effect]:
     """What every scale does with the same requests and the same noise."""
     assert isinstance(dataset.validation, Captioned), "texts were given to every part"
     train = dataset.train.once().values()
@@ -81,7 +81,7 @@ def scores(model: Trained, dataset: Dataset) -> dict[float, Score]:
             for window, one in zip(made, brief, strict=True)
         ]
         outside = np.mean((made < low) | (made > high))
-        found[scale] = Score(float(np.mean(met)), float(outside))
+        found[scale] = Effect(float(np.mean(met)), float(outside))
     return found
 
 

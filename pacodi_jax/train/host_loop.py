@@ -11,7 +11,7 @@ from pacodi_jax import parallel
 from pacodi_jax.checkpoint import Checkpoints
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.models import Generator
-from pacodi_jax.networks.products import largest_result
+from pacodi_jax.networks.products import largest_result, matmul_flops
 from pacodi_jax.report.numbers import duration
 from pacodi_jax.run import room
 from pacodi_jax.settings import TrainSettings
@@ -116,7 +116,7 @@ class Session:
                 f"a step of train.batch={self.settings.batch}",
                 "Lower train.batch, model.width or data.length.",
             )
-        flops = estimate.matmul_flops(traced.jaxpr) * parallel.traced_devices(backend)
+        flops = matmul_flops(traced.jaxpr) * parallel.traced_devices(backend)
         held = parallel.bytes_per_device(data)
         self.display.say(estimate.before(generator.weights(state), state, held, flops))
         with self.watchdog:

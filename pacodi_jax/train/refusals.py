@@ -1,4 +1,4 @@
-"""What training does not begin with, go on with, or call trained."""
+"""What training refuses: a folder of another run, a model too large, a run of skipped steps."""
 
 from pathlib import Path
 

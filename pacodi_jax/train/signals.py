@@ -1,4 +1,4 @@
-"""A polite end: SIGTERM and SIGINT are noted, and the loop leaves at the next chunk."""
+"""Graceful stops: SIGTERM and SIGINT are noted, and the loop ends after the current chunk."""
 
 import signal
 import time

@@ -3,12 +3,16 @@
 import json
 from types import SimpleNamespace
 
+import jax
 import numpy as np
 import optax
 import pytest
 from scipy.stats import norm
 
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.models import Shape
+from pacodi_jax.models.diffusion_ts.generator import DiffusionTS, prepare
+from pacodi_jax.models.diffusion_ts.settings import Diffusion, DiffusionTSSettings, Network
 from tests.models import small
 
 LENGTH, CHANNELS, WINDOWS, DRAWS = 8, 2, 40, 32
@@ -156,3 +160,23 @@ def test_intervals_are_wider_where_neighbours_are_alike(bench):
     assert wide[2] - wide[1] > 2 * (narrow[2] - narrow[1])
     assert wide[2] - wide[1] == pytest.approx(4 * alike.std() / np.sqrt(20), rel=0.25)
     assert bench.scores.interval(2 * apart, apart) == [2.0, 2.0, 2.0]
+
+
+def test_a_run_of_diffusion_ts_is_asked_by_its_authors_scheme(bench):
+    size = Network(width=8, heads=2, encoders=1, decoders=1)
+    settings, windows = DiffusionTSSettings(size, Diffusion(steps=20)), _windows(WINDOWS, 1)
+    generator = DiffusionTS(
+        settings, Shape(LENGTH, CHANNELS), prepare(settings, windows, None), None
+    )
+    weights = jax.jit(generator.first_params)(jax.random.key(0))
+    part = bench.methods.Part(windows, None)
+    subject = bench.methods.Subject(generator, weights, part, {"train": part}, None)
+    assert bench.methods.drawn(subject) == ["Diffusion-TS"]
+    budget = bench.methods.Budget(WINDOWS, 3, 4)
+    cell = bench.bench.measure(subject, part, "last half", budget, "Diffusion-TS")[0]
+    assert {"Diffusion-TS", "gaussian", "interpolation"} <= cell.keys()
+    seen = ~bench.scores.masks("last half", LENGTH, CHANNELS).repeat(WINDOWS, axis=0)
+    made = bench.methods.published(subject, part, seen, budget)
+    assert made.shape == (3, *windows.shape)
+    np.testing.assert_array_equal(made[:, seen], np.broadcast_to(windows[seen], (3, seen.sum())))
+    assert made[:, ~seen].std(axis=0).mean() > 0.01

@@ -51,6 +51,7 @@ def test_the_page_has_means_intervals_and_the_open_cells(table, tmp_path, monkey
         (tmp_path / f"{seed}.json").write_text(json.dumps({**cell, "steps": 5}))
     told = table.page()
     assert "## etth1, L = 24" in told
+    assert told.splitlines()[2].startswith("Not known yet: 2 of 225 trainings")
     assert "| timevae | 2 | 5 | 0.200 ± 1.271 |" in told
     assert "- etth1, L = 24: pacodi_sde (0 of 5), " in told
     assert "timevae (2 of 5)" in told

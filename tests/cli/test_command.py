@@ -39,6 +39,7 @@ def start(cache, *arguments):
         "JAX_COMPILATION_CACHE_DIR": str(cache / "programs"),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         "JAX_PLATFORMS": "cpu",
+        "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
     }
     return subprocess.Popen(
         [sys.executable, "-m", "pacodi_jax.main", *arguments],
@@ -68,6 +69,9 @@ def test_run_folder_explains_itself(trained):
     workdir, said = trained
     assert "parameters" in said
     assert "windows/s" in said
+    page = (ROOT / "docs/reference/formats.md").read_text()
+    for path in (*workdir.iterdir(), workdir / "samples/samples.json"):
+        assert f"{path.name}{'/' * path.is_dir()}`" in page or path.name == ".lock", path
     environment = json.loads((workdir / "environment.json").read_text())
     assert environment["seed"] == 0
     assert json.loads((workdir / "config.json").read_text())["train"]["steps"] == 40

@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 
-import jax
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,20 +11,9 @@ import pytest
 from pacodi_jax.cli import pacodi, work
 from pacodi_jax.run import export
 
+pytestmark = pytest.mark.usefixtures("quick_compiles", "no_cache")
+
 QUICK = ("--size=tiny", "--set", "train.steps=4", "--set=train.batch=8", "--set=sample.steps=3")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def quick_compiles():
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
-
-
-@pytest.fixture(autouse=True)
-def no_cache(monkeypatch):
-    """Compiled programs of tests stay out of the user's cache."""
-    monkeypatch.setattr(work, "cache_programs", lambda: None)
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +80,8 @@ def test_a_sampler_is_exported(run, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("name", pacodi.COMMANDS)
-def test_every_help_fits_a_screen_and_shows_an_example(name, capsys):
+def test_every_help_fits_a_screen_and_shows_an_example(name, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
     with pytest.raises(SystemExit) as stopped:
         pacodi.main([name, "--help"])
     assert stopped.value.code == 0
@@ -100,6 +89,7 @@ def test_every_help_fits_a_screen_and_shows_an_example(name, capsys):
     assert "example" in said.lower()
     assert f"pacodi {name}" in said
     assert len(said.splitlines()) <= 40
+    assert max(map(len, said.splitlines())) <= 100
 
 
 LIGHT = """

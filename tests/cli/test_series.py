@@ -1,28 +1,16 @@
 """The commands for whole series: tables and pictures are written, or one line says why not."""
 
-import jax
 import matplotlib.axes
 import numpy as np
 import pandas as pd
 import pytest
 
 import pacodi_jax as pj
-from pacodi_jax.cli import pacodi, work
+from pacodi_jax.cli import pacodi
+
+pytestmark = pytest.mark.usefixtures("quick_compiles", "no_cache")
 
 HOLE = slice(130, 150)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def quick_compiles():
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
-
-
-@pytest.fixture(autouse=True)
-def no_cache(monkeypatch):
-    """Compiled programs of tests stay out of the user's cache."""
-    monkeypatch.setattr(work, "cache_programs", lambda: None)
 
 
 @pytest.fixture(scope="module")

@@ -4,13 +4,12 @@ not.
 
 import json
 
-import jax
 import numpy as np
 import pandas as pd
 import pytest
 
 import pacodi_jax as pj
-from pacodi_jax.cli import pacodi, work
+from pacodi_jax.cli import pacodi
 from pacodi_jax.cli import show as show_command
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.run import folder
@@ -18,20 +17,9 @@ from pacodi_jax.run.samples import holds
 from pacodi_jax.series import show
 from tests.report.test_viewer import Seen
 
+pytestmark = pytest.mark.usefixtures("quick_compiles", "no_cache")
+
 LENGTH = 8
-
-
-@pytest.fixture(scope="module", autouse=True)
-def quick_compiles():
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
-
-
-@pytest.fixture(autouse=True)
-def no_cache(monkeypatch):
-    """Compiled programs of tests stay out of the user's cache."""
-    monkeypatch.setattr(work, "cache_programs", lambda: None)
 
 
 @pytest.fixture(scope="module")

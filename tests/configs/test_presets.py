@@ -13,6 +13,8 @@ from pacodi_jax.errors import PacodiError
 from pacodi_jax.settings import Config, flatten
 from pacodi_jax.train.from_config import train
 
+pytestmark = pytest.mark.usefixtures("quick_compiles")
+
 ROOT = Path(__file__).parents[2]
 NAMES = loader.names()
 ARGUMENTS = [
@@ -28,13 +30,6 @@ ARGUMENTS = [
     "preset=paper,model=temporal",
     "preset=ddpm,model=temporal",
 ]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def quick_compiles():
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
 
 
 def _config(name: str, arguments: str = "") -> Config:

@@ -130,8 +130,8 @@ def test_bounds_are_given_as_a_mapping_or_as_text_and_the_rest_stays_automatic()
         ("x:0:,x:1:", "names the channel 'x' twice"),
         ({"x": 0}, "'x' has the bounds 0; give two, such as"),
         ("sale:0:", r"names 'sale', which is no channel; there are sales.*mean 'sales'"),
-        ("sales:0:", "'sales' shall be at least 0, but has the value -2 in the training part"),
-        ("sales::0", "'sales' shall be at most 0, but has the value 0\\."),
+        ("sales:0:", "'sales' should be at least 0, but has the value -2 in the training part"),
+        ("sales::0", "'sales' should be at most 0, but has the value 0\\."),
     ],
 )
 def test_what_cannot_be_a_bound_is_refused_by_name(wrong, said):

@@ -206,6 +206,10 @@ def test_a_start_lies_on_the_grid_of_the_table(frequency, good, bad):
     for wrong in (bad, "soon", "2027-01-01 00:00+01:00", None):
         with pytest.raises(PacodiError, match="start="):
             clock.moment(wrong)
+    with pytest.raises(
+        PacodiError, match=r"has a time zone, and the stamps of this table have none"
+    ):
+        clock.moment(f"{good}+01:00" if ":" in good else f"{good} 00:00+01:00")
 
 
 def test_a_calendar_that_is_off_is_the_data_set_that_it_was():

@@ -12,8 +12,7 @@ from pacodi_jax import models, parallel
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.metrics.registry import Budget
 from pacodi_jax.models import registry
-from pacodi_jax.run import export, folder, parts, score
-from pacodi_jax.run.trained import Trained
+from pacodi_jax.run import export, folder, parts, score, sealed
 from pacodi_jax.settings import Config, Evaluation
 from pacodi_jax.train import optimiser
 from pacodi_jax.train.from_config import train
@@ -112,7 +111,7 @@ def test_training_in_memory_is_training_in_a_folder(done, table):
 def test_a_model_is_saved_and_loaded_without_its_code(done, tmp_path):
     _, outcome, workdir = done
     model = outcome.model
-    again = Trained.open(model.save(tmp_path / "any.pacodi"))
+    again = sealed.read(sealed.write(model, tmp_path / "any.pacodi"))
     _same((again.weights, again.arrays), (model.weights, model.arrays))
     assert again.config == model.config == folder.load(workdir).config
     assert again.facts == model.facts
@@ -126,6 +125,12 @@ def test_window_i_depends_on_seed_and_i_alone(done):
     np.testing.assert_allclose(few.values, many.values[:3], rtol=1e-5)
     np.testing.assert_allclose(model.draw(7, seed=5, batch=7).values, many.values, rtol=1e-5)
     assert np.abs(model.draw(3, seed=6).values - few.values).max() > 1e-3
+
+
+def test_a_condition_that_is_not_one_row_per_window_is_refused(done):
+    model = done[1].model
+    with pytest.raises(PacodiError, match=r"condition has shape \(2, 1\) of float32"):
+        model.generator.sample(jax.random.key(0), model.weights, 3, np.ones((2, 1), np.float32))
 
 
 def _step(generator, state, windows, devices: int):

@@ -115,8 +115,9 @@ def test_progress_counts_all_windows():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"values": np.zeros((2, 3, 2))}, "values have shape"),
-        ({"mask": np.zeros((5, small.LENGTH, 9), bool)}, "mask have shape"),
+        ({"values": np.zeros((2, 3, 2))}, "observed values has shape"),
+        ({"mask": np.zeros((5, small.LENGTH, 9), bool)}, "mask of observed values has shape"),
+        ({"mask": np.ones((5, small.LENGTH, small.CHANNELS))}, "of float64; expected .* of bool"),
         ({"noise": np.array([0.1, -1.0])}, "0 or more"),
         ({"noise": np.zeros(5)}, "2 numbers of 0"),
         ({"values": np.full((5, small.LENGTH, small.CHANNELS), np.nan)}, "not finite"),

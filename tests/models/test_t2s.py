@@ -61,7 +61,7 @@ def test_the_skip_of_a_residual_unit_adds_what_relu_left():
 
 
 def _model(width: int):
-    settings = t2s.Settings(t2s.Networks(filters=4, width=16, depth=1, heads=2))
+    settings = t2s.T2SSettings(t2s.Networks(filters=4, width=16, depth=1, heads=2))
     windows = np.float32(np.random.default_rng(0).normal(size=(6, 8, 1)))
     arrays = t2s.prepare(settings, windows, None)
     model = t2s.build(settings, models.Shape(8, 1, width), arrays, None)

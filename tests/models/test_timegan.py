@@ -75,7 +75,7 @@ def _windows() -> np.ndarray:
 
 @functools.cache
 def _model(backwards: bool = False) -> timegan.TimeGAN:
-    settings = timegan.Settings(timegan.Networks(hidden=4, layers=2, backwards=backwards))
+    settings = timegan.TimeGANSettings(timegan.Networks(hidden=4, layers=2, backwards=backwards))
 
     def make(**changes):
         return parallel.average_gradients(optax.sgd(lambda count: 1e-2))

@@ -132,7 +132,7 @@ def _windows(count: int = 16) -> np.ndarray:
 
 @functools.cache
 def _model(batch: int = 16, **changes):
-    settings = timevae.Settings(timevae.Networks(latent=4, filters=(4, 8), **changes))
+    settings = timevae.TimeVAESettings(timevae.Networks(latent=4, filters=(4, 8), **changes))
     arrays = timevae.prepare(settings, _windows(), None)
     adam = parallel.average_gradients(optax.adam(1.0))
     training = models.Training(lambda: adam, batch, 0.0, 0.1, 1)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pacodi_jax.networks import DualBranch, SingleBranch, embedding
+from pacodi_jax.networks.blocks import Block
 from pacodi_jax.networks.meeting import Stepwise
 from pacodi_jax.networks.steps import from_steps, to_steps
 from tests.networks.parameters import (
@@ -31,17 +32,15 @@ def test_untrained_network_returns_zero_though_all_branches_differ():
     assert np.unique(np.round(kernel.mean(axis=(2, 3)), 9)).size == 2 * DEPTH
 
 
-@pytest.mark.parametrize(("interaction", "mixing"), [("time", 4), ("filter", 5)])
-def test_modulation_is_zero_at_first_so_that_every_block_starts_as_the_identity(
-    interaction, mixing
-):
+@pytest.mark.parametrize("interaction", ["time", "long"])
+def test_modulation_is_zero_at_first_so_that_every_block_starts_as_the_identity(interaction):
     params = quick(dual(interaction=interaction).init)(KEY, *inputs(8))["params"]
     silent = [params["blocks"]["attention"]["modulation"], params["project"]["modulation"]]
     assert all(jnp.all(leaf == 0) for leaf in jax.tree.leaves(silent))
     blocks = {name: part for name, part in params["blocks"].items() if name != "attention"}
     found = jax.tree.leaves_with_path(blocks)
-    kernels = [leaf for path, leaf in found if path[-1].key in ("kernel", "taps")]
-    assert len(kernels) == mixing
+    kernels = [leaf for path, leaf in found if path[-1].key == "kernel"]
+    assert len(kernels) == 4
     assert all(jnp.std(kernel) > 0.1 for kernel in kernels)
 
 
@@ -112,7 +111,7 @@ def test_a_mask_by_channel_may_leave_the_imaginary_level_slot_alive():
 @pytest.mark.parametrize("part", ["real", "imag"])
 @pytest.mark.parametrize(
     ("interaction", "couples"),
-    [("none", False), ("paper", True), ("iso_flops", True), ("time", True), ("filter", True)],
+    [("none", False), ("paper", True), ("iso_flops", True), ("time", True), ("long", True)],
 )
 def test_a_part_depends_on_the_input_of_the_other_only_by_interaction(interaction, couples, part):
     state, t, live = inputs(5, batch=1)
@@ -160,20 +159,35 @@ def test_meeting_in_time_has_one_mlp_of_time_steps_beside_those_of_the_branches(
     assert sum(x.size for x in jax.tree.leaves(blocks)) == 5 * (attention + of_mlps)
 
 
-def test_filtered_steps_have_one_filter_per_channel_instead_of_neighbours():
+def test_long_attends_to_octaves_and_halves_the_mlp_of_time_steps():
     arguments = inputs(8)
-    network = DualBranch(CHANNELS, 96, 5, 4, interaction="filter")
+    network = DualBranch(CHANNELS, 96, 5, 4, interaction="long")
     blocks = jax.eval_shape(network.init, KEY, *arguments)["params"]["blocks"]
-    assert blocks["stepwise"]["filter"]["taps"].shape == (5, 5, 96)
-    assert blocks["stepwise"]["hidden"]["kernel"].shape == (5, 96, 96)
+    assert blocks["stepwise"]["hidden"]["kernel"].shape == (5, 3 * 96, 72)
+    assert blocks["mlp"]["hidden"]["kernel"].shape == (5, 2, 192, 64)
     assert blocks["attention"]["query"]["kernel"].shape == (5, 2, 96, 96)
     assert blocks["attention"]["pairs"]["kernel"].shape == (5, 2, 96, 192)
 
 
-@pytest.mark.parametrize(("length", "filtered"), [(8, False), (9, False), (9, True)])
-def test_an_mlp_of_time_steps_moves_with_the_window(length, filtered):
+def test_bins_above_the_lowest_have_no_mlp_of_their_own():
+    """With attention and time steps at rest a block changes the lowest bins alone."""
+    tokens = tuple(jax.random.normal(key, (2, 20, 24)) for key in jax.random.split(KEY))
+    block = Block(4, "long", 39, "plain", jnp.float32)
+    code = jnp.ones((2, 24))
+    params = awake(block, tokens, code)
+    resting = [("attention", "out"), ("stepwise", "out")]
+    for part, name in resting:
+        params[part][name] = jax.tree.map(jnp.zeros_like, params[part][name])
+    changed, _ = block.apply({"params": params}, tokens, code)
+    for after, before in zip(changed, tokens, strict=True):
+        close(after[:, 12:], before[:, 12:], 0.0)
+        assert jnp.all(jnp.any(after[:, :12] != before[:, :12], axis=-1))
+
+
+@pytest.mark.parametrize("length", [8, 9])
+def test_an_mlp_of_time_steps_moves_with_the_window(length):
     """Shifted by one step, the tokens turn in phase, and so does what the MLP makes of them."""
-    module = Stepwise(8, length, filtered, jnp.float32)
+    module = Stepwise(8, length, jnp.float32)
     steps = jax.random.normal(KEY, (1, length, 6))
     turned = [from_steps(jnp.roll(steps, shift, axis=1), 5) for shift in (0, 1)]
     params = module.init(KEY, turned[0])

@@ -38,7 +38,7 @@ def test_attention_costs_half_as_the_window_grows(length, bound):
     assert 0.5 * temporal.attention < spectral.attention <= bound * temporal.attention
 
 
-@pytest.mark.parametrize("interaction", ["iso_flops", "time", "filter"])
+@pytest.mark.parametrize("interaction", ["iso_flops", "time", "long"])
 def test_training_step_on_long_windows_needs_less_than_six_gibibytes(interaction):
     """L = 4096, batch 8, D = 128, 4 layers: what XLA allots to the program, nothing is run."""
     network = DualBranch(7, 128, 4, 4, interaction=interaction)
@@ -53,12 +53,12 @@ def test_training_step_on_long_windows_needs_less_than_six_gibibytes(interaction
     assert 0.1 * 2**30 < held < 6 * 2**30
 
 
-FILTERED = {64: 1.03, 128: 0.9, 256: 0.73, 1024: 0.36, 4096: 0.13}
+LONG = {64: 1.03, 128: 0.9, 256: 0.73, 1024: 0.36, 4096: 0.13}
 
 
-@pytest.mark.parametrize(("length", "bound"), FILTERED.items())
-def test_filters_and_octaves_cost_less_than_a_temporal_network_once_windows_are_long(length, bound):
-    spectral, temporal = costs(length, interaction="filter")
+@pytest.mark.parametrize(("length", "bound"), LONG.items())
+def test_long_costs_less_than_a_temporal_network_once_windows_are_long(length, bound):
+    spectral, temporal = costs(length, interaction="long")
     assert spectral.total + network_costs.fft_flops(length, 7) <= bound * temporal.total
 
 
@@ -67,7 +67,7 @@ def test_interaction_as_in_the_paper_costs_more_than_a_temporal_network_below_tw
     assert spectral.total > 1.1 * temporal.total
 
 
-@pytest.mark.parametrize("interaction", ["iso_flops", "paper", "time", "filter"])
+@pytest.mark.parametrize("interaction", ["iso_flops", "paper", "time", "long"])
 def test_the_program_that_is_counted_has_all_its_layers_written_out(interaction):
     """A loop's body counts once: three layers of four would be missing in all but products."""
     for counted in costs(24, interaction=interaction):
@@ -125,7 +125,7 @@ def test_command_counts_every_length_and_model(tmp_path, capsys):
         "iso_flops",
         "paper",
         "time",
-        "filter",
+        "long",
     ]
     assert rows[0]["fft"] == 0 < rows[1]["fft"] < 0.001 * rows[1]["total"]
     assert (tmp_path / "new" / "flops.png").read_bytes().startswith(b"\x89PNG")

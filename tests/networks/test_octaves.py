@@ -35,6 +35,6 @@ def test_the_summary_grows_by_half_of_the_first_octave_per_doubling():
 
 
 def test_attention_to_octaves_grows_no_faster_than_windows_by_more_than_a_logarithm():
-    network = DualBranch(7, 64, 1, 4, interaction="filter")
+    network = DualBranch(7, 64, 1, 4, interaction="long")
     short, long = (count(network, length).attention for length in (256, 4096))
     assert 16 < long / short < 16 * 2

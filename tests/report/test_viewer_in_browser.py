@@ -196,6 +196,7 @@ def test_every_control_has_a_name_and_a_size_for_fingers(page):
     named = [n["name"]["value"] for n in nodes if n.get("role", {}).get("value") in kinds]
     assert len(named) == 17
     assert all(named)
+    assert len(set(named)) == 17
     small = page.run(
         "return [...document.querySelectorAll('button, select, label, input[type=range]')]"
         ".filter(x => x.getBoundingClientRect().height < 32).map(x => x.id || x.textContent)"

@@ -8,7 +8,8 @@ import pytest
 from pacodi_jax.run import export
 from pacodi_jax.settings import Config
 from pacodi_jax.train.from_config import train
-from tests.text.runs import compiling_quickly, tiny
+from tests.compiling import compiling_quickly
+from tests.text.runs import tiny
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,8 @@ from pacodi_jax.run.score import score
 from pacodi_jax.run.trained import sample_key
 from pacodi_jax.settings import Config, Evaluation
 from pacodi_jax.train.from_config import train
-from tests.text.runs import LENGTH, compiling_quickly, tiny
+from tests.compiling import compiling_quickly
+from tests.text.runs import LENGTH, tiny
 
 SIZES = ["small"] * 18 + ["medium"] * 9 + ["large"] * 3
 LEVELS = {"small": 10.0, "medium": 60.0, "large": 200.0}

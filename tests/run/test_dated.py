@@ -11,7 +11,8 @@ from pacodi_jax.cli import sample
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.settings import Config
 from pacodi_jax.train.from_config import train
-from tests.text.runs import LENGTH, compiling_quickly, tiny
+from tests.compiling import compiling_quickly
+from tests.text.runs import LENGTH, tiny
 
 
 def _load_of(stamps):

@@ -13,11 +13,12 @@ from pacodi_jax import checkpoint, settings
 from pacodi_jax.configs import common
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.models import Batch, Shape
-from pacodi_jax.run import folder, parts
+from pacodi_jax.run import folder, parts, sealed
 from pacodi_jax.run.trained import Trained, sample_key
 from pacodi_jax.train import optimiser
 from pacodi_jax.train.from_config import train
-from tests.text.runs import LENGTH, command, compiling_quickly, made, tiny
+from tests.compiling import compiling_quickly
+from tests.text.runs import LENGTH, command, made, tiny
 
 OLD = Path(__file__).parents[1] / "fixtures" / "version_0_1"
 ASKED = {"run_plain": None, "run_static": {"grade": "high"}}
@@ -62,7 +63,7 @@ def test_a_run_of_version_0_1_goes_on_by_the_command(tmp_path):
     with compiling_quickly():
         assert command(*given, "--samples=4") == 0
     assert np.load(workdir / "samples/samples.npy").shape == (4, 12, 3)
-    again = Trained.open(workdir / folder.MODEL)
+    again = sealed.read(workdir / folder.MODEL)
     assert again.facts["fingerprint"] == folder.load(OLD / "run_plain").facts["fingerprint"]
     assert again.generator.facts().calibrated
 
@@ -254,7 +255,7 @@ def test_a_model_of_any_statistics_saves_and_loads(finished, tmp_path, mode):
         state = generator.init(jax.random.key(0), Batch(windows[:1], np.arange(1)))
         weights = jax.tree.map(np.asarray, generator.weights(state))
         model = Trained(config, first.recipe, first.facts, arrays, weights)
-        opened = Trained.open(model.save(tmp_path / "model.pacodi"))
+        opened = sealed.read(sealed.write(model, tmp_path / "model.pacodi"))
         np.testing.assert_array_equal(opened.draw(3).values, model.draw(3).values)
     fitted = opened.generator.fitted
     assert (fitted.level is None) == (mode == "none")

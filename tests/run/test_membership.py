@@ -10,8 +10,9 @@ from pacodi_jax.models.window_loss import window_losses
 from pacodi_jax.run.membership import loss_attack
 from pacodi_jax.settings import Config
 from pacodi_jax.train.from_config import train
+from tests.compiling import compiling_quickly
 from tests.run import copycat
-from tests.text.runs import compiling_quickly, tiny
+from tests.text.runs import tiny
 
 
 @pytest.fixture(scope="module")

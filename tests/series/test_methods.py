@@ -236,7 +236,7 @@ def test_stamps_between_two_steps_are_refused(model, table):
 def test_values_far_outside_train_warn_and_go_on(model, table):
     far = table.copy()
     far.loc[149, "sales"] = 5000
-    with pytest.warns(UserWarning, match="'sales' holds 1 values far outside"):
+    with pytest.warns(UserWarning, match="'sales' holds 1 value far outside"):
         model.forecast(far, horizon=2, draws=2, **QUIET)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

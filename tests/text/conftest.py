@@ -19,7 +19,8 @@ from pacodi_jax.text import captions, properties
 from pacodi_jax.text.service import Service
 from pacodi_jax.train.display import Terminal
 from pacodi_jax.train.from_config import train
-from tests.text.runs import LENGTH, compiling_quickly, made, service, settings, tiny
+from tests.compiling import compiling_quickly
+from tests.text.runs import LENGTH, made, service, settings, tiny
 
 
 class Reply(NamedTuple):
@@ -133,12 +134,6 @@ def windows() -> np.ndarray:
 @pytest.fixture(scope="session")
 def yardsticks(windows) -> properties.Yardsticks:
     return properties.fit(windows)
-
-
-@pytest.fixture(scope="module")
-def quick_compiles():
-    with compiling_quickly():
-        yield
 
 
 def write_fragments(path, count: int = 80) -> list[str]:

@@ -1,10 +1,7 @@
 """Runs of a few seconds, and the command in this process."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
-import jax
 import pytest
 from ml_collections import ConfigDict
 
@@ -16,18 +13,6 @@ from pacodi_jax.text.encoders.hashed import Hashed
 LENGTH = 8
 #: What the files of these tests say made their vectors.
 MODEL = "text-embedding-3-large"
-
-
-@contextmanager
-def compiling_quickly() -> Iterator[None]:
-    """For what compiles much and computes little."""
-    name = "jax_disable_most_optimizations"
-    before = jax.config.read(name)
-    jax.config.update(name, True)
-    try:
-        yield
-    finally:
-        jax.config.update(name, before)
 
 
 def made(preset: ConfigDict, changes: dict[str, Any] | None = None) -> Config:

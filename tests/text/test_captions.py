@@ -5,7 +5,7 @@ import pytest
 
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.text import lexicon, phrases, properties, telling
-from pacodi_jax.text.captions import caption, kinds, word, word_one
+from pacodi_jax.text.captions import caption, kinds, tell_one, word
 from pacodi_jax.text.clauses import clauses, stem
 from pacodi_jax.text.encoders.hashed import Hashed
 from pacodi_jax.text.encoders.vocabulary import collect
@@ -144,7 +144,7 @@ def test_one_fact_alone_is_told_and_nothing_else(fact, windows, yardsticks):
         "spread": r"range",
     }
     for seed, window in enumerate(windows[:100]):
-        told = word_one(measure(window, yardsticks), fact, seed, split="train").lower()
+        told = tell_one(measure(window, yardsticks), fact, seed, split="train").text.lower()
         assert told.count(".") == 1
         assert re.search(said[fact], told), told
 
@@ -152,7 +152,7 @@ def test_one_fact_alone_is_told_and_nothing_else(fact, windows, yardsticks):
 def test_most_captions_of_the_peaks_alone_only_count_them(windows, yardsticks):
     facts = next(f for f in (measure(w, yardsticks) for w in windows) if len(f.peaks.places) == 2)
     places = re.compile("|".join(p for group in lexicon.PLACES for p in group))
-    told = [word_one(facts, "peaks", seed, split="train") for seed in range(400)]
+    told = [tell_one(facts, "peaks", seed, split="train").text for seed in range(400)]
     assert 0.6 < np.mean([not places.search(text) for text in told]) < 0.8
 
 
@@ -164,14 +164,14 @@ def test_kinds_are_what_is_told_without_what_is_hedged(windows, yardsticks):
     two = [facts for facts in measured if kinds(facts).get("peaks") == 2]
     assert two
     for seed, facts in enumerate(two):
-        assert "two" in word_one(facts, "peaks", seed, split="train").lower()
+        assert "two" in tell_one(facts, "peaks", seed, split="train").text.lower()
         assert ("cycles" in kinds(facts)) == (facts.cycles > 0)
 
 
 def test_a_fact_that_a_window_has_not_is_not_told_alone(yardsticks):
     flat = measure(np.zeros(24), yardsticks)
     with pytest.raises(PacodiError, match="no cycles to describe"):
-        word_one(flat, "cycles", 0, split="train")
+        tell_one(flat, "cycles", 0, split="train")
 
 
 @pytest.mark.parametrize("length", [4, 24, 25, 96])
@@ -195,7 +195,7 @@ def test_an_unknown_split_detail_or_fact_is_refused(windows, yardsticks):
     with pytest.raises(PacodiError, match="detail"):
         caption(windows[0], 0, yardsticks=yardsticks, detail="all")
     with pytest.raises(PacodiError, match="peaks"):
-        word_one(measure(windows[0], yardsticks), "peak", 0, split="train")
+        tell_one(measure(windows[0], yardsticks), "peak", 0, split="train")
 
 
 def test_clauses_split_at_punctuation_but_not_inside_numbers():

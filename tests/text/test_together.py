@@ -9,7 +9,7 @@ import pytest
 import pacodi_jax as pj
 from pacodi_jax.data import condition_parts
 from pacodi_jax.data.condition_parts import PartDropout
-from pacodi_jax.run.trained import Trained
+from pacodi_jax.run import sealed
 
 LENGTH = 8
 LEVEL = {"low": 0.0, "high": 20.0}
@@ -97,7 +97,7 @@ def test_a_text_joins_observed_values_and_static_columns(model):
 
 
 def test_requests_survive_saving_and_do_not_depend_on_their_number(model, tmp_path):
-    again = Trained.open(model.save(tmp_path / "m.pacodi"))
+    again = sealed.read(sealed.write(model, tmp_path / "m.pacodi"))
     for asked in ({}, {"text": "it falls"}, {"static": {"grade": "high"}}):
         few, many = again.request(3, 5, **asked), model.trained_.request(3, 9, **asked)
         np.testing.assert_array_equal(few.vectors, many.vectors[:5])

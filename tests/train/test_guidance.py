@@ -11,9 +11,10 @@ from pacodi_jax.run import folder, parts
 from pacodi_jax.text import statements
 from pacodi_jax.train import guidance
 from pacodi_jax.train.from_config import train
-from pacodi_jax.train.guidance import Score
+from pacodi_jax.train.guidance import Effect
+from tests.compiling import compiling_quickly
 from tests.text.conftest import waves
-from tests.text.runs import compiling_quickly, made, tiny
+from tests.text.runs import made, tiny
 
 
 @pytest.fixture(scope="module")
@@ -33,11 +34,11 @@ def run(tmp_path_factory):
 
 
 def test_the_smallest_scale_near_the_best_of_those_in_range_is_chosen():
-    found = {1.0: Score(0.6, 0.0), 1.5: Score(0.895, 0.0), 2.0: Score(0.9, 0.005)}
+    found = {1.0: Effect(0.6, 0.0), 1.5: Effect(0.895, 0.0), 2.0: Effect(0.9, 0.005)}
     assert guidance.best(found) == 1.5
-    assert guidance.best(found | {3.0: Score(0.99, 0.02)}) == 1.5
-    assert guidance.best(found | {3.0: Score(0.99, 0.01)}) == 3.0
-    assert guidance.best({1.0: Score(0.5, 0.5), 2.0: Score(0.9, 0.6)}) == 1.0
+    assert guidance.best(found | {3.0: Effect(0.99, 0.02)}) == 1.5
+    assert guidance.best(found | {3.0: Effect(0.99, 0.01)}) == 3.0
+    assert guidance.best({1.0: Effect(0.5, 0.5), 2.0: Effect(0.9, 0.6)}) == 1.0
 
 
 def test_the_range_is_widened_by_a_tenth():

@@ -15,11 +15,11 @@ import pytest
 
 from pacodi_jax import parallel
 from pacodi_jax.errors import PacodiError
+from pacodi_jax.networks.products import matmul_flops
 from pacodi_jax.settings import Config, TrainSettings
 from pacodi_jax.train import (
     device_loop,
     display,
-    estimate,
     fit,
     host_loop,
     log,
@@ -149,9 +149,9 @@ def test_flops_of_a_scan_count_its_length():
     def five(x):
         return jax.lax.scan(lambda x, _: (x @ weights, None), x, None, length=5)[0]
 
-    assert estimate.matmul_flops(jax.make_jaxpr(five)(rows).jaxpr) == 5 * 2 * 4 * 8 * 8
+    assert matmul_flops(jax.make_jaxpr(five)(rows).jaxpr) == 5 * 2 * 4 * 8 * 8
     branches = jax.make_jaxpr(lambda x: jax.lax.cond(x.sum() > 0, five, lambda x: x @ weights, x))
-    assert estimate.matmul_flops(branches(rows).jaxpr) == 5 * 2 * 4 * 8 * 8
+    assert matmul_flops(branches(rows).jaxpr) == 5 * 2 * 4 * 8 * 8
 
 
 @pytest.mark.parametrize(

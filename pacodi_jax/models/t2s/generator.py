@@ -65,7 +65,7 @@ class Sampling(Drawing):
 
 
 @dataclass(frozen=True)
-class Settings:
+class T2SSettings:
     """All settings of the family."""
 
     model: Networks = field(default_factory=Networks)
@@ -214,7 +214,7 @@ class T2S(PerWindow):
         return Facts(label="", evaluations=sampling.steps * (2 if self._is_guided(sampling) else 1))
 
 
-def prepare(settings: Settings, windows: np.ndarray, condition: np.ndarray | None) -> Arrays:
+def prepare(settings: T2SSettings, windows: np.ndarray, condition: np.ndarray | None) -> Arrays:
     """Fits the scaler; see :class:`~pacodi_jax.models.protocol.Family`.
 
     Raises:
@@ -236,7 +236,7 @@ def prepare(settings: Settings, windows: np.ndarray, condition: np.ndarray | Non
     return min_max.fit(windows, (0,))
 
 
-def build(settings: Settings, shape: Shape, arrays: Arrays, training: Training | None) -> T2S:
+def build(settings: T2SSettings, shape: Shape, arrays: Arrays, training: Training | None) -> T2S:
     """Builds the generator; see :class:`~pacodi_jax.models.protocol.Family`."""
     model = settings.model
     networks = {
@@ -250,7 +250,7 @@ def build(settings: Settings, shape: Shape, arrays: Arrays, training: Training |
 
 FAMILY = Family(
     "t2s",
-    Settings,
+    T2SSettings,
     prepare,
     build,
     sizes={

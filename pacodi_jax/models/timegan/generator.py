@@ -40,7 +40,7 @@ class Networks(Section, name="model"):
 
 
 @dataclass(frozen=True)
-class Settings:
+class TimeGANSettings:
     """All settings of the family."""
 
     model: Networks = field(default_factory=Networks)
@@ -176,12 +176,14 @@ def _goals(losses: Losses, steps: list[int], make: Callable[..., Any]) -> dict[s
     }
 
 
-def prepare(settings: Settings, windows: np.ndarray, condition: np.ndarray | None) -> Arrays:
+def prepare(settings: TimeGANSettings, windows: np.ndarray, condition: np.ndarray | None) -> Arrays:
     """Fits the scaler; see :class:`~pacodi_jax.models.protocol.Family`."""
     return min_max.fit(windows, (0, 1))
 
 
-def build(settings: Settings, shape: Shape, arrays: Arrays, training: Training | None) -> TimeGAN:
+def build(
+    settings: TimeGANSettings, shape: Shape, arrays: Arrays, training: Training | None
+) -> TimeGAN:
     """Builds the generator; see :class:`~pacodi_jax.models.protocol.Family`."""
     arrays, model = jax.tree.map(jnp.asarray, arrays), settings.model
     losses = Losses(five(shape.channels, model.hidden, model.layers))
@@ -195,7 +197,7 @@ def build(settings: Settings, shape: Shape, arrays: Arrays, training: Training |
 
 FAMILY = Family(
     "timegan",
-    Settings,
+    TimeGANSettings,
     prepare,
     build,
     sizes={"tiny": {"hidden": 8, "layers": 2}, "small": {"hidden": 24, "layers": 3}},

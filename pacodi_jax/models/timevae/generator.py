@@ -11,7 +11,7 @@ import optax
 
 from pacodi_jax.config import Section, setting
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.models import min_max
+from pacodi_jax.models import conditions, min_max
 from pacodi_jax.models.min_max import MinMax
 from pacodi_jax.models.per_window import PerWindow
 from pacodi_jax.models.protocol import Arrays, Drawing, Facts, Family, Shape, Training
@@ -62,7 +62,7 @@ def _pairs(seasons: tuple[Any, ...]) -> tuple[tuple[int, int], ...]:
 
 
 @dataclass(frozen=True)
-class Settings:
+class TimeVAESettings:
     """All settings of the family."""
 
     model: Networks = field(default_factory=Networks)
@@ -148,8 +148,7 @@ class TimeVAE(PerWindow):
     def _standard(self, condition: Array | None) -> Array | None:
         if condition is None or self.standard is None:
             return condition
-        mean, scale = self.standard
-        return (condition - mean) / scale
+        return conditions.rescaled(condition, *self.standard)
 
     def weights(self, state: TrainState) -> Arrays:
         """The averaged parameters, those of the encoder too."""
@@ -170,18 +169,14 @@ class TimeVAE(PerWindow):
         return Facts(label="", evaluations=1)
 
 
-def prepare(settings: Settings, windows: np.ndarray, condition: np.ndarray | None) -> Arrays:
+def prepare(settings: TimeVAESettings, windows: np.ndarray, condition: np.ndarray | None) -> Arrays:
     """Fits the scalers; see :class:`~pacodi_jax.models.protocol.Family`."""
-    arrays = min_max.fit(windows, (0,))
-    if condition is not None:
-        arrays["condition"] = {
-            "mean": condition.mean(0),
-            "scale": np.maximum(condition.std(), np.float32(1e-6)),
-        }
-    return arrays
+    return min_max.fit(windows, (0,)) | conditions.fit(condition)
 
 
-def build(settings: Settings, shape: Shape, arrays: Arrays, training: Training | None) -> TimeVAE:
+def build(
+    settings: TimeVAESettings, shape: Shape, arrays: Arrays, training: Training | None
+) -> TimeVAE:
     """Builds the generator; see :class:`~pacodi_jax.models.protocol.Family`."""
     arrays, model = jax.tree.map(jnp.asarray, arrays), settings.model
     decoder = Decoder(
@@ -206,7 +201,7 @@ def build(settings: Settings, shape: Shape, arrays: Arrays, training: Training |
 
 FAMILY = Family(
     "timevae",
-    Settings,
+    TimeVAESettings,
     prepare,
     build,
     sizes={

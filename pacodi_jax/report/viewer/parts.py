@@ -19,8 +19,10 @@ def _plot(place: str, title: str, kind: str = "") -> str:
     return f'<figure>{head}<div class="plot" id="{place}"></div></figure>'
 
 
-def _button(place: str, words: str) -> str:
-    return f'<button type="button" id="{place}">{words}</button>'
+def _button(place: str, words: str, label: str = "") -> str:
+    """A button; ``label`` is what a screen reader says where the words alone are not enough."""
+    named = f' aria-label="{label}"' if label else ""
+    return f'<button type="button" id="{place}"{named}>{words}</button>'
 
 
 def _slider(place: str, label: str, most: int) -> str:
@@ -55,9 +57,9 @@ def windows(content: Content, numbers: Mapping[str, Any]) -> str:
     )
     return (
         f'{about}{choice}<fieldset aria-label="Which window">'
-        + _button("previous", '<span aria-hidden="true">←</span> Previous')
+        + _button("previous", "← Previous", "Previous window")
         + _slider("window", "Window", count - 1)
-        + _button("next", 'Next <span aria-hidden="true">→</span>')
+        + _button("next", "Next →", "Next window")
         + f'</fieldset><div class="two">{real}'
         + _plot("synthetic-window", "Synthetic", "synthetic")
         + "</div>"
@@ -106,9 +108,9 @@ def forecast(content: Content) -> str:
         '<p class="key"><span><b></b> observed</span><span><b class="t"></b> what came</span>'
         '<span><b class="m"></b> median of the draws</span></p>'
         '<fieldset aria-label="Which forecast">'
-        + _button("fan-previous", '<span aria-hidden="true">←</span> Previous')
+        + _button("fan-previous", "← Previous", "Previous forecast")
         + _slider("fan-number", "Forecast", len(found.truth) - 1)
-        + _button("fan-next", 'Next <span aria-hidden="true">→</span>')
+        + _button("fan-next", "Next →", "Next forecast")
         + "</fieldset><fieldset><legend>Show</legend>"
         + box.format("show-draws", "", "single draws")
         + box.format("show-truth", " checked", "what came")

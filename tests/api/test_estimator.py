@@ -3,64 +3,19 @@
 import copy
 import inspect
 import pickle
-import subprocess
-import sys
 import threading
 
 import jax
 import jax.export
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
-from sklearn.base import clone
 
 import pacodi_jax as pj
-from pacodi_jax.errors import PacodiError
 from pacodi_jax.metrics.registry import Budget
 from pacodi_jax.run import export
-from pacodi_jax.settings import Config, Evaluation
-
-QUICK = {"train.steps": 6, "train.batch": 8, "sample.steps": 3}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def quick_compiles():
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
-
-
-def shops(backend: str = "pandas"):
-    """Four shops with a grade, whole-numbered sales and a load, hourly."""
-    rng = np.random.default_rng(0)
-    parts = []
-    for number in range(4):
-        when = pd.date_range("2024-03-01", periods=240, freq="h")
-        wave = np.sin(2 * np.pi * np.arange(240) / 24)
-        parts.append(
-            pd.DataFrame(
-                {
-                    "date": when,
-                    "shop": f"shop {number}",
-                    "sales": rng.poisson(20 + 5 * wave).astype("int32"),
-                    "load": (10 * number + wave + 0.1 * rng.normal(size=240)).astype("float32"),
-                    "grade": "high" if number % 2 else "low",
-                }
-            )
-        )
-    frame = pd.concat(parts, ignore_index=True)
-    return frame if backend == "pandas" else pl.from_pandas(frame)
-
-
-def estimator(**changes) -> pj.PaCoDi:
-    plain = {"length": 12, "time": "date", "id": "shop", "static": "grade", "size": "tiny"}
-    return pj.PaCoDi(**plain | {"settings": QUICK} | changes)
-
-
-@pytest.fixture(scope="module")
-def fitted() -> pj.PaCoDi:
-    return estimator().fit(shops(), progress=False)
+from pacodi_jax.settings import Evaluation
+from tests.api.shops import QUICK, estimator, shops
 
 
 def test_samples_have_the_users_columns_order_types_and_units(fitted):
@@ -71,28 +26,6 @@ def test_samples_have_the_users_columns_order_types_and_units(fitted):
     assert new.dtypes[list(table)].equals(table.dtypes)
     assert set(new["grade"]) <= {"low", "high"}
     assert (new["window"].to_numpy() == np.repeat(np.arange(5), 12)).all()
-
-
-def test_polars_goes_in_and_comes_back():
-    table = shops("polars")
-    new = estimator().fit(table, progress=False).sample(2)
-    assert isinstance(new, pl.DataFrame)
-    assert new.schema == {"window": pl.Int64, **table.schema}
-
-
-def test_arrays_files_and_names_go_in(tmp_path):
-    rng = np.random.default_rng(0)
-    plain = {"time": (), "id": "", "static": ()}
-    for data in (
-        np.cumsum(rng.normal(size=(200, 2)), axis=0),
-        rng.normal(size=(50, 12, 2)).cumsum(axis=1),
-    ):
-        model = estimator(**plain).fit(data, progress=False)
-        assert model.sample(3, output="numpy").shape == (3, 12, 2)
-    shops().to_csv(tmp_path / "mine.csv", index=False)
-    file, memory = (estimator().fit(d, progress=False) for d in (tmp_path / "mine.csv", shops()))
-    assert file.trained_.facts["channels"] == memory.trained_.facts["channels"]
-    assert file.sample(1, output="numpy").shape == (1, 12, 2)
 
 
 def test_an_array_holds_the_values_of_the_frame(fitted):
@@ -140,22 +73,11 @@ def test_settings_say_how_many_are_drawn_and_scored_unless_the_call_does(monkeyp
     assert model.sample(2, output="numpy").shape[0] == 2
     scored = []
     monkeypatch.setattr(
-        "pacodi_jax.api.score", lambda *a, **how: scored.append((a[2], how["seed"]))
+        "pacodi_jax.run.score.score", lambda *a, **how: scored.append((a[2], how["seed"]))
     )
     model.score(progress=False)
     model.score(windows=40, seeds=1, seed=7, progress=False)
     assert scored == [(Evaluation(windows=30, seeds=2), 4), (Evaluation(windows=40, seeds=1), 7)]
-
-
-def test_a_default_that_stands_twice_is_the_same():
-    """The judge lies below the settings of a run and cannot read them."""
-    drawn, full = Evaluation(), Budget()
-    told = {n: p.default for n, p in inspect.signature(pj.judge).parameters.items()}
-    assert drawn.windows == full.windows == told["windows"]
-    assert drawn.seeds == len(full.seeds) == told["seeds"]
-    made = {n: p.default for n, p in inspect.signature(pj.PaCoDi).parameters.items()}
-    assert (made["length"], made["seed"]) == (pj.PaCoDi().config.data.length, 0)
-    assert pj.PaCoDi().config == Config.default(made["model"], made["size"]) == Config.default()
 
 
 def test_a_saved_model_draws_the_same_and_needs_no_data(fitted, tmp_path):
@@ -225,38 +147,6 @@ def test_one_platform_needs_no_list_and_numpy_numbers_are_numbers(fitted, tmp_pa
     np.testing.assert_array_equal(*same)
 
 
-def test_it_has_the_habits_of_scikit_learn(fitted):
-    fresh = clone(fitted)
-    assert fresh.get_params() == fitted.get_params()
-    assert "not fitted" in repr(fresh)
-    assert "trained on table: 6 steps" in repr(fitted)
-    assert repr(pj.PaCoDi()) == "PaCoDi() <not fitted>"
-    assert fresh.set_params(length=24).length == 24
-    with pytest.raises(pj.PacodiError, match="no argument 'lenght'"):
-        fresh.set_params(lenght=3)
-    with pytest.raises(pj.PacodiError, match=r"not fitted yet; call fit\(data\)"):
-        fresh.sample(3)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"settings": {"train.stesp": 3}}, "no setting 'train.stesp'. Did you mean 'train.steps'"),
-        ({"settings": {"train.steps": 0}}, "train.steps=0; accepted: 1, 2, 3"),
-        ({"model": "pacodo"}, "Did you mean 'pacodi'"),
-        ({"size": "huge"}, "accepted: base, large, small, tiny"),
-        ({"length": 1}, "data.length=1"),
-        ({"seed": -1}, "seed=-1"),
-        ({"time": "day"}, "'day'"),
-        ({"static": "colour"}, "'colour'"),
-    ],
-)
-def test_a_mistake_is_named_before_anything_is_trained(changes, message):
-    with pytest.raises(pj.PacodiError) as error:
-        estimator(**changes).fit(shops(), progress=False)
-    assert message in str(error.value)
-
-
 @pytest.mark.parametrize(
     ("request_", "message"),
     [
@@ -276,15 +166,6 @@ def test_a_request_that_cannot_be_answered_is_named(fitted, request_, message):
     with pytest.raises(pj.PacodiError) as error:
         fitted.sample(**request_)
     assert message in str(error.value)
-
-
-def test_what_is_not_there_is_named(tmp_path):
-    with pytest.raises(pj.PacodiError, match="is not there"):
-        pj.load(tmp_path / "nothing.pacodi")
-    with pytest.raises(pj.PacodiError, match="is not a trained run"):
-        pj.load(tmp_path)
-    with pytest.raises(pj.PacodiError, match=r"no file 'ett.csv', and no data set"):
-        pj.PaCoDi().fit("ett.csv")
 
 
 def test_it_works_in_a_thread_prints_nothing_and_leaves_no_file(tmp_path, monkeypatch, capfd):
@@ -315,23 +196,3 @@ def test_every_argument_is_typed_and_documented():
 
 def _methods(kind):
     return [f for n, f in inspect.getmembers(kind, inspect.isfunction) if not n.startswith("_")]
-
-
-LIGHT = """
-import sys, pacodi_jax
-heavy = {"jax", "pandas", "flax", "matplotlib"} & set(sys.modules)
-assert not heavy, heavy
-assert callable(pacodi_jax.judge)
-assert set(pacodi_jax.__all__) <= set(dir(pacodi_jax))
-"""
-
-
-def test_importing_is_light_and_everything_is_exported():
-    subprocess.run([sys.executable, "-c", LIGHT], check=True)
-
-
-def test_an_argument_and_a_setting_that_disagree_are_refused():
-    with pytest.raises(PacodiError, match=r"length=12 and settings=\{'data.length': 30\}"):
-        _ = pj.PaCoDi(length=12, settings={"data.length": 30}).config
-    assert pj.PaCoDi(length=12, settings={"data.length": 12}).config.data.length == 12
-    assert pj.PaCoDi(settings={"data.length": 30}).config.data.length == 30

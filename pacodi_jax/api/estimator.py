@@ -1,38 +1,25 @@
-"""The library's front door: one estimator that learns from a table and draws new ones."""
+"""The estimator: it learns from a table and draws new ones; and how one is loaded."""
 
 import contextlib
-import inspect
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-import numpy as np
-
-from pacodi_jax.data import Dataset, DataSettings
-from pacodi_jax.data.catalogue import CATALOGUE
+from pacodi_jax.api import given, parameters
+from pacodi_jax.data import Dataset
 from pacodi_jax.errors import PacodiError
-from pacodi_jax.report.judgement import Verdict
 from pacodi_jax.report.progress import progress_bar
-from pacodi_jax.run import export, folder, parts
+from pacodi_jax.run import export, folder, sealed
 from pacodi_jax.run.ownership import owned
-from pacodi_jax.run.score import score
 from pacodi_jax.run.trained import Trained
 from pacodi_jax.series.methods import SeriesMethods
-from pacodi_jax.settings import Config, flatten
-from pacodi_jax.train.display import Bar, Silent
-from pacodi_jax.train.from_config import train
+from pacodi_jax.settings import Config
+
+if TYPE_CHECKING:
+    from pacodi_jax.report.judgement import Verdict
 
 StrPath = str | os.PathLike[str]
-#: The arguments of the estimator and the settings that they stand for.
-_SHORT = {
-    "length": "data.length",
-    "time": "data.time",
-    "id": "data.id",
-    "static": "data.static",
-    "channels": "data.channels",
-    "seed": "seed",
-}
 
 
 class PaCoDi(SeriesMethods):
@@ -53,14 +40,15 @@ class PaCoDi(SeriesMethods):
       trained_: the trained model, after :meth:`fit` or :func:`load`.
       history_: how training ended: the last step and the skipped ones; None after :func:`load`.
 
-    Example::
-
+    Examples:
+      ```python
       model = PaCoDi(length=48, time="date", settings={"train.steps": 4000})
       model.fit("mine.csv")
       new = model.sample(1000)
       year = model.simulate(8760, start="2027-01-01")
       mended = model.impute("gaps.csv")
       tomorrow = model.forecast("mine.csv", horizon=24)
+      ```
     """
 
     trained_: Trained
@@ -70,14 +58,14 @@ class PaCoDi(SeriesMethods):
     def __init__(
         self,
         *,
-        length: int = DataSettings.length,
+        length: int = 24,
         time: str | Sequence[str] = (),
         id: str = "",
         static: str | Sequence[str] = (),
         channels: str | Sequence[str] = (),
         model: str = "pacodi",
         size: str = "small",
-        seed: int = Config.seed,
+        seed: int = 0,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
         self.length = length
@@ -92,7 +80,7 @@ class PaCoDi(SeriesMethods):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The arguments of the estimator by name, as scikit-learn has it."""
-        names = (*_SHORT, "model", "size", "settings")
+        names = (*parameters.SHORT, "model", "size", "settings")
         return {name: getattr(self, name) for name in names}
 
     def set_params(self, **params: Any) -> Self:
@@ -124,20 +112,7 @@ class PaCoDi(SeriesMethods):
 
     def _config(self, data: Mapping[str, Any]) -> Config:
         """The settings, with those that the data bring where the estimator leaves them open."""
-        base = Config.default(self.model, self.size)
-        settings, defaults = self.settings or {}, inspect.signature(type(self)).parameters
-        given = {}
-        for name, full in _SHORT.items():
-            value = getattr(self, name)
-            if value == defaults[name].default:
-                continue
-            if settings.get(full, value) != value:
-                raise PacodiError(
-                    f"{name}={value!r} and settings={{{full!r}: {settings[full]!r}}} disagree; "
-                    "give one of them."
-                )
-            given[full] = value
-        return base.changed({**data, **given, **settings})
+        return parameters.settings(self.get_params(), PaCoDi().get_params(), data)
 
     def fit(
         self,
@@ -162,7 +137,10 @@ class PaCoDi(SeriesMethods):
         Raises:
           PacodiError: for anything that is wrong with the data or the settings.
         """
-        settings, table = _source(data)
+        from pacodi_jax.train.display import Bar, Silent
+        from pacodi_jax.train.from_config import train
+
+        settings, table = given.source(data)
         place = None if workdir is None else Path(workdir).expanduser().absolute()
         with contextlib.nullcontext() if place is None else owned(place):
             outcome = train(
@@ -203,7 +181,7 @@ class PaCoDi(SeriesMethods):
           seed: window i depends on (seed, i) alone; the estimator's seed by default.
           static: values of static columns, such as ``{"grade": "high"}``. Columns left out are
             drawn from their law in train.
-          text: what the windows shall look like, for a model that reads texts.
+          text: what the windows should look like, for a model that reads texts.
           start: the first stamp of every window, such as ``"2027-01-01"``, for a model trained
             with ``data.calendar``; by default first stamps are drawn from those of train.
           output: ``"frame"``, or ``"numpy"`` for an array ``(count, length, channels)``.
@@ -241,7 +219,7 @@ class PaCoDi(SeriesMethods):
         seed: int | None = None,
         progress: bool = True,
         **how: Any,
-    ) -> Verdict:
+    ) -> "Verdict":
         """Judges the model's samples against real windows.
 
         Args:
@@ -259,12 +237,14 @@ class PaCoDi(SeriesMethods):
         Returns:
           A verdict, which prints as a table; ``.frame``, ``.to_html(path)``.
         """
+        from pacodi_jax.run.score import score
+
         model = self._model
         dataset = self._data(real)
-        unseen = None if held_out is None else self._windows(held_out)
+        unseen = None if held_out is None else given.windows(self._model, held_out)
         asked = {"windows": windows, "seeds": seeds}
-        given = {name: value for name, value in asked.items() if value is not None}
-        wanted = model.config.evaluate.replace(**given)
+        changes = {name: value for name, value in asked.items() if value is not None}
+        wanted = model.config.evaluate.replace(**changes)
         draw = {"seed": model.config.seed if seed is None else seed, "held_out": unseen, **how}
         if not progress:
             return score(model, dataset, wanted, **draw)
@@ -274,29 +254,7 @@ class PaCoDi(SeriesMethods):
     def _data(self, real: Any) -> Dataset:
         """The training data: given, remembered, or found where the settings say."""
         kept = self.__dict__.get("_dataset")
-        if real is None and kept is not None:
-            return kept
-        if real is None:
-            raise PacodiError("a loaded model does not hold its training data; give real=….")
-        settings, table = _source(real)
-        found = parts.load_windows(self._model.config.changed(settings), table)
-        if found.recipe.live_channels != self._model.recipe.live_channels:
-            raise PacodiError(
-                f"real has the channels {', '.join(found.recipe.live_channels)}; the model was "
-                f"trained on {', '.join(self._model.recipe.live_channels)}."
-            )
-        return found
-
-    def _windows(self, data: Any) -> np.ndarray:
-        """All windows of a table of the user's columns, in the user's units."""
-        settings, table = _source(data)
-        found = parts.all_windows(self._model.config.changed(settings), table)
-        if found.shape[2] != len(self._model.recipe.channels):
-            raise PacodiError(
-                f"held_out has {found.shape[2]} channels; the model was trained on "
-                f"{len(self._model.recipe.channels)}: {', '.join(self._model.recipe.channels)}."
-            )
-        return found
+        return kept if real is None and kept is not None else given.dataset(self._model, real)
 
     def save(self, path: StrPath) -> Path:
         """Writes the model as one file: weights, settings and the way back to the user's table.
@@ -308,7 +266,7 @@ class PaCoDi(SeriesMethods):
             raise PacodiError(
                 f"{place} is a folder; name a file, such as {place / 'model.pacodi'}."
             )
-        return self._model.save(place)
+        return sealed.write(self._model, place)
 
     def export(
         self,
@@ -327,7 +285,7 @@ class PaCoDi(SeriesMethods):
         Args:
           path: the file.
           count: windows per call.
-          platforms: on which it shall run: ``"cpu"``, ``"cuda"``, ``"tpu"``.
+          platforms: where it is to run: ``"cpu"``, ``"cuda"``, ``"tpu"``.
           static: values of static columns, as for :meth:`sample`.
           text: a text, as for :meth:`sample`.
           **how: sampling choices, as for :meth:`sample`.
@@ -349,21 +307,6 @@ class PaCoDi(SeriesMethods):
         return f"PaCoDi({', '.join(told)}) <{state}>"
 
 
-def _source(data: Any) -> tuple[dict[str, Any], Any]:
-    """The settings that name the data, and the table if it is in memory."""
-    if isinstance(data, str | os.PathLike):
-        name = os.fspath(data)
-        if name in CATALOGUE or name == "sines":
-            return {"data.source": name}, None
-        if not Path(name).expanduser().exists():
-            raise PacodiError(
-                f"there is no file {name!r}, and no data set of that name; known: "
-                f"{', '.join((*CATALOGUE, 'sines'))}."
-            )
-        return {"data.source": "table", "data.path": str(Path(name).expanduser())}, None
-    return {"data.source": "table"}, data
-
-
 def load(path: StrPath) -> PaCoDi:
     """Loads a trained model from the file that :meth:`PaCoDi.save` wrote, or from a run folder.
 
@@ -372,17 +315,13 @@ def load(path: StrPath) -> PaCoDi:
     Raises:
       PacodiError: if there is no model, or it cannot be trusted.
 
-    Example::
-
+    Examples:
+      ```python
       new = load("load.pacodi").sample(100)
+      ```
     """
     trained = folder.load(path)
-    config = trained.config
-    default = flatten(Config.default(config.model.name).to_dict())
-    own = {n: v for n, v in flatten(config.to_dict()).items() if default.get(n) != v}
-    short = {name: own.pop(full) for name, full in _SHORT.items() if full in own}
-    own.pop("model.name", None)
-    model = PaCoDi(**short, model=config.model.name, settings=own or None)
+    model = PaCoDi(**parameters.params(trained.config))
     model.trained_ = trained
     model.history_ = None
     model._dataset = None

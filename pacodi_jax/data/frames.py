@@ -176,14 +176,22 @@ def _from_arrow(frame: nw.DataFrame, settings: DataSettings) -> Given:
     types = {name: _named_type(dtype) for name, dtype in frame.schema.items()}
     table = frame.to_arrow()
     for i, field in enumerate(table.schema):
-        if pa.types.is_date(field.type):
-            table = table.set_column(i, field.name, table.column(i).cast(pa.timestamp("us")))
+        table = table.set_column(i, field.name, _for_pandas(table.column(i)))
     try:
         read = files.to_pandas(table)
     except (pa.ArrowException, ValueError, TypeError, KeyError) as error:
         raise PacodiError(f"{WHERE} holds a column that cannot be read: {error}") from error
     backend = frame.implementation.value
     return Given(read, backend if backend in _BACKENDS else "pandas", types, settings.time)
+
+
+def _for_pandas(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Dates as stamps, and labels counted by signed integers: pandas reads no others."""
+    if pa.types.is_date(column.type):
+        return column.cast(pa.timestamp("us"))
+    if pa.types.is_dictionary(column.type) and pa.types.is_unsigned_integer(column.type.index_type):
+        return column.cast(column.type.value_type).dictionary_encode()
+    return column
 
 
 def _named_type(dtype: Any) -> ColumnType:

@@ -134,6 +134,7 @@ def test_units_come_back(kind):
 @pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
 def test_a_file_and_the_frame_read_from_it_are_the_same_data(tmp_path, zone):
     frame = tables.hourly(200, zone=zone)
+    frame = frame.round({"load": 3, "small": 3})  # which every parser reads to the last bit
     frame["grade"] = np.repeat(["a", "b"], 100)
     frame.loc[20:21, "load"] = None
     frame.to_csv(tmp_path / "t.csv", index=False)

@@ -5,6 +5,7 @@ also as ``.gz``, and ``.parquet``. Every broken file raises a ``PacodiError`` th
 """
 
 import csv
+import itertools
 import logging
 import math
 import os
@@ -230,10 +231,12 @@ def in_chunks(path: Path) -> Iterator[pd.DataFrame]:
 
 
 def _parquet_chunks(path: Path) -> Iterator[pa.Table]:
-    with pyarrow.parquet.ParquetFile(path) as file:
+    # Without pre_buffer=False, and by row groups: else the whole file would be read ahead.
+    with pyarrow.parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:
         _check_claim(path, file)
         rows = max(_CHUNK // (8 * max(file.metadata.num_columns, 1)), 1)
-        for number, batch in enumerate(file.iter_batches(rows)):
+        groups = (file.iter_batches(rows, [i]) for i in range(file.num_row_groups))
+        for number, batch in enumerate(itertools.chain.from_iterable(groups)):
             chunk = pa.Table.from_batches([batch])
             if not number:
                 yield chunk

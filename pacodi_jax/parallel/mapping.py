@@ -167,6 +167,15 @@ def traced_devices(backend: str = "pmap") -> int:
     return choose("parallel backend", backend, BACKENDS).width()
 
 
+def compiles_ahead(backend: str = "pmap") -> bool:
+    """Whether a mapped step can be compiled before its first call.
+
+    ``pmap`` over several processes, lowered ahead, takes arrays of all devices, which no process
+    has.
+    """
+    return backend != "pmap" or jax.process_count() == 1
+
+
 def replicate(tree: Any, backend: str = "pmap") -> Any:
     """Returns ``tree`` with every leaf copied to all devices, as :func:`map_step` takes it."""
     place = choose("parallel backend", backend, BACKENDS).replicate

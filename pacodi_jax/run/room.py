@@ -34,6 +34,29 @@ def require_windows(count: int, length: int, channels: int) -> None:
     )
 
 
+def require_on_device(held: int, added: int, what: str) -> None:
+    """Refuses a compiled program that a device cannot hold, before it first runs.
+
+    Args:
+      held: bytes that it is given, which lie on the device already.
+      added: bytes that it takes beside them.
+      what: needs them, to begin a sentence.
+
+    Raises:
+      PacodiError: with both sizes.
+    """
+    advice = "Lower train.batch, model.width or data.length, or set model.remat=True."
+    told = jax.local_devices()[0].memory_stats()
+    if not told or "bytes_limit" not in told:
+        require(added * jax.local_device_count(), what, advice)
+        return
+    needed, there = held + added, int(told["bytes_limit"])
+    if needed > there:
+        raise PacodiError(
+            f"{what}: that takes {_size(needed)} on each device, which has {_size(there)}. {advice}"
+        )
+
+
 def of_device() -> int | None:
     """Bytes of one device; of a CPU that stands for several, its share of what is free here."""
     told = jax.local_devices()[0].memory_stats()

@@ -1,7 +1,7 @@
 """What a run will cost: before compiling, and again once the first steps were timed."""
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 
@@ -16,6 +16,33 @@ def count(tree: Any) -> int:
 def size(tree: Any) -> int:
     """Returns how many bytes a tree of arrays holds."""
     return sum(math.prod(leaf.shape) * leaf.dtype.itemsize for leaf in jax.tree.leaves(tree))
+
+
+class Memory(NamedTuple):
+    """What a compiled step takes on each device, in bytes, as XLA counts it.
+
+    Attributes:
+      held: what it is given: state and data.
+      added: what it takes beside them while it runs.
+    """
+
+    held: int
+    added: int
+
+    @property
+    def words(self) -> str:
+        """Both sizes, to be told."""
+        whole, added = (self.held + self.added) / 1e6, self.added / 1e6
+        return f"{whole:.1f} MB of memory, {added:.1f} of them while working,"
+
+
+def of_compiled(compiled: Any) -> Memory:
+    """The memory of a compiled step, known before it first runs."""
+    told = compiled.memory_analysis()
+    if told is None:  # a backend that does not say
+        return Memory(0, 0)
+    made = told.output_size_in_bytes - told.alias_size_in_bytes
+    return Memory(told.argument_size_in_bytes, told.temp_size_in_bytes + made)
 
 
 def before(weights: Any, state: Any, data: int, flops: int) -> str:

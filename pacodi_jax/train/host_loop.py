@@ -120,15 +120,30 @@ class Session:
         held = parallel.bytes_per_device(data)
         self.display.say(estimate.before(generator.weights(state), state, held, flops))
         with self.watchdog:
-            begun = time.perf_counter()
-            live, _ = jax.block_until_ready(program(live, data, np.int32(0)))
-            compiled = time.perf_counter() - begun
-            self.display.say(f"compiled in {duration(compiled)}")
+            compiled, live = self._compile(program, live, data)
             parallel.meet("compiled")
-            end, state = self._steps(program, live, source, step)
+            end, state = self._steps(compiled, live, source, step)
         self._refuse_divergence()
         stopped = self.signals.received or "a signal to another process"
         return Run(end, state, step, stopped if self.stopped else None)
+
+    def _compile(self, program: Any, live: Any, data: Any) -> tuple[Callable, Any]:
+        """Returns the compiled step and the state; refuses what no device can hold.
+
+        Where a step compiles at its first call alone, its memory is not known before.
+        """
+        begun = time.perf_counter()
+        if not parallel.compiles_ahead(self.settings.backend):
+            live, _ = jax.block_until_ready(program(live, data, np.int32(0)))
+            self.display.say(f"compiled in {duration(time.perf_counter() - begun)}")
+            return program, live
+        compiled = program.lower(live, data, np.int32(0)).compile()
+        needed = estimate.of_compiled(compiled)
+        self.display.say(
+            f"compiled in {duration(time.perf_counter() - begun)}; {needed.words} per device"
+        )
+        room.require_on_device(needed.held, needed.added, f"train.batch={self.settings.batch}")
+        return compiled, live
 
     def _steps(self, program: Callable, live: Any, source: Source, step: int) -> tuple[int, Any]:
         """Dispatches chunk after chunk; returns the last step and the state there."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from pacodi_jax.data import Dataset
 from pacodi_jax.data.catalogue import CATALOGUE
+from pacodi_jax.data.table import unnamed_channels
 from pacodi_jax.errors import PacodiError
 from pacodi_jax.run import parts
 from pacodi_jax.run.trained import Trained
@@ -18,14 +19,14 @@ def source(data: Any) -> tuple[dict[str, Any], Any]:
     if isinstance(data, str | os.PathLike):
         name = os.fspath(data)
         if name in CATALOGUE or name == "sines":
-            return {"data.source": name}, None
+            return {"data.source": name, "data.path": ""}, None
         if not Path(name).expanduser().exists():
             raise PacodiError(
                 f"there is no file {name!r}, and no data set of that name; known: "
                 f"{', '.join((*CATALOGUE, 'sines'))}."
             )
         return {"data.source": "table", "data.path": str(Path(name).expanduser())}, None
-    return {"data.source": "table"}, data
+    return {"data.source": "table", "data.path": ""}, data
 
 
 def dataset(trained: Trained, real: Any) -> Dataset:
@@ -49,14 +50,21 @@ def dataset(trained: Trained, real: Any) -> Dataset:
 def windows(trained: Trained, held_out: Any) -> np.ndarray:
     """All windows ``(N, L, C)`` of a table of the model's columns, in the user's units.
 
+    Columns of a table are found by name, whatever their order; those of an array, which have no
+    names, by position.
+
     Raises:
-      PacodiError: if it has another number of channels.
+      PacodiError: if its channels are others than the model's.
     """
     settings, table = source(held_out)
-    found = parts.all_windows(trained.config.changed(settings), table)
-    if found.shape[2] != len(trained.recipe.channels):
+    values, names = parts.all_windows(trained.config.changed(settings), table)
+    wanted = trained.recipe.channels
+    if set(names) == set(wanted):
+        return values[..., [names.index(name) for name in wanted]]
+    unnamed = unnamed_channels(len(wanted))
+    if len(names) != len(wanted) or unnamed not in (names, wanted):
         raise PacodiError(
-            f"held_out has {found.shape[2]} channels; the model was trained on "
-            f"{len(trained.recipe.channels)}: {', '.join(trained.recipe.channels)}."
+            f"held_out has the channels {', '.join(names)}; the model was trained on "
+            f"{', '.join(wanted)}."
         )
-    return found
+    return values

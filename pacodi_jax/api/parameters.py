@@ -25,13 +25,19 @@ def settings(
     Args:
       params: the arguments.
       defaults: those of an estimator without any: arguments that are as here say nothing.
-      data: settings that the data bring; the arguments go before them.
+      data: where the data are; this goes before the arguments, but for a file that the settings
+        say is one of TSFragment.
 
     Raises:
       PacodiError: for a setting that is unknown or cannot work, or an argument and a setting that
         disagree.
     """
     own = params["settings"] or {}
+    if own.get("model.name", params["model"]) != params["model"]:
+        raise PacodiError(
+            f"model={params['model']!r} and settings={{'model.name': {own['model.name']!r}}} "
+            "disagree; name the family by model= alone."
+        )
     asked = {}
     for name, full in SHORT.items():
         value = params[name]
@@ -44,7 +50,9 @@ def settings(
             )
         asked[full] = value
     base = Config.default(params["model"], params["size"])
-    return base.changed({**data, **asked, **own})
+    if data.get("data.path") and own.get("data.source") == "tsfragment":
+        data = {"data.path": data["data.path"]}
+    return base.changed({**asked, **own, **data})
 
 
 def params(config: Config) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def make(
         raises is told in one line, too.
     """
     if spec is not None:
-        return Config.make(_loaded(spec)).parsed(texts)
+        return Config.make(loader.load(spec).to_dict()).parsed(texts)
     place = Path(workdir or "").expanduser()
     if workdir is not None and finished and (place / folder.MODEL).is_file():
         return folder.load(place).config.parsed(texts)
@@ -61,13 +61,3 @@ def make(
     if workdir is None or not stored.is_file():
         raise PacodiError("no settings: give --config=configs/NAME.py, or the --workdir of a run")
     return settings.read(stored).parsed(texts)
-
-
-def _loaded(spec: str) -> dict[str, object]:
-    try:
-        return loader.load(spec).to_dict()
-    except PacodiError:
-        raise
-    except Exception as error:
-        told = " ".join(str(error).split())
-        raise PacodiError(f"--config={spec}: {type(error).__name__}: {told}") from error

@@ -39,13 +39,21 @@ def _parse(argv: Sequence[str], prog: str) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def how_of(trained: "Trained", pairs: Sequence[str]) -> dict[str, Any]:
-    """The settings of the ``sample`` section in ``--set``; others cannot change any more."""
+def how_of(trained: "Trained", pairs: Sequence[str], *, counts: bool = False) -> dict[str, Any]:
+    """The settings of the ``sample`` section in ``--set``; others cannot change any more.
+
+    Args:
+      trained: the model.
+      pairs: as they were typed.
+      counts: whether ``sample.count`` has a meaning for the command.
+    """
     how = {}
     for name, text in parse_settings(pairs).items():
         section, _, key = name.partition(".")
         if section != "sample":
             raise PacodiError(f"--set {name}: the model is trained; only sample.* can change.")
+        if key == "count" and not counts:
+            raise PacodiError(f"--set {name}: this command has another flag for it, see --help.")
         how[key] = trained.config.sample.parse(key, text)
     return how
 
@@ -68,7 +76,7 @@ def _run(argv: Sequence[str], prog: str) -> None:
     beside = run if run.is_dir() else run.parent
     own = "samples" if shard is None else f"samples-{shard.number}-of-{shard.parts}"
     place = folder_of(Path(options.out)) if options.out else beside / own
-    work.sample(trained, place, wish, how_of(trained, options.set))
+    work.sample(trained, place, wish, how_of(trained, options.set, counts=True))
 
 
 def main(argv: Sequence[str], prog: str = "pacodi sample") -> int:

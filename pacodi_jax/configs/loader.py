@@ -26,8 +26,18 @@ def load(spec: str) -> ConfigDict:
     clone, stands for the packaged preset NAME.
 
     Raises:
-      PacodiError: if there is neither, or the file has no ``get_config``.
+      PacodiError: if there is neither, the file has no ``get_config``, or what it runs fails.
     """
+    try:
+        return _load(spec)
+    except PacodiError:
+        raise
+    except Exception as error:
+        told = " ".join(str(error).split())
+        raise PacodiError(f"config {spec}: {type(error).__name__}: {told}") from error
+
+
+def _load(spec: str) -> ConfigDict:
     path, arguments = _split(spec)
     module = _module(path)
     if not hasattr(module, "get_config"):

@@ -57,6 +57,11 @@ class Table:
         return self.clock.stamps(self.starts, which, self.positions[rows])
 
 
+def unnamed_channels(count: int) -> tuple[str, ...]:
+    """What the channels of an array are called."""
+    return tuple(f"c{i}" for i in range(count))
+
+
 def from_array(array: np.ndarray, where: str, *, may_be_empty: bool = False) -> Table:
     """Reads ``(T,)``, ``(T, C)`` or ready-made windows ``(N, L, C)`` as a table.
 
@@ -80,7 +85,7 @@ def from_array(array: np.ndarray, where: str, *, may_be_empty: bool = False) -> 
     if values.dtype not in (np.float32, np.float64):
         values = values.astype(np.float64)
     values = np.require(values, requirements=["C", "W"])
-    names = tuple(f"c{i}" for i in range(values.shape[1]))
+    names = unnamed_channels(values.shape[1])
     numeric.check(values, names, where, may_be_empty=may_be_empty)
     return Table(
         values=values,

@@ -44,8 +44,10 @@ def load_data(config: Config, table: Any = None) -> Dataset:
     )
 
 
-def all_windows(config: Config, table: Any = None) -> np.ndarray:
-    """Every window of a source in the user's units ``(N, L, C)``, without a split.
+def all_windows(config: Config, table: Any = None) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Every window of a source in the user's units ``(N, L, C)``, and the names of its channels.
+
+    There is no split.
 
     Raises:
       PacodiError: if there is none.
@@ -55,7 +57,7 @@ def all_windows(config: Config, table: Any = None) -> np.ndarray:
         protocol="honest", split="time", fractions=(1.0, 0.0, 0.0), **as_it_is
     )
     found = data.load(whole, seed=config.seed, table=table)
-    return found.recipe.deliver(found.train.values())
+    return found.recipe.deliver(found.train.values()), found.recipe.channels
 
 
 def encoder(config: Config, words: tuple[str, ...] = ()) -> Encoder:

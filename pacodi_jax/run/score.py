@@ -56,6 +56,7 @@ def score(
       announce: called with how long it will take, and with a first verdict.
       **how: settings of the ``sample`` section that differ from the run's.
     """
+    facts = score_facts(trained, wanted, seed, **how)  # refuses what no sampler takes
     recipe, live = dataset.recipe, trained.recipe.scaler.live
     train = dataset.train.once()
     count = wanted.seeds * min(wanted.windows, len(train))
@@ -85,7 +86,7 @@ def score(
         attacks=() if attack is None else (attack,),
         announce=announce,
     )
-    panel = replace(panel, facts=score_facts(trained, wanted, seed, **how))
+    panel = replace(panel, facts=facts)
     if own and unseen is not None and recipe.split == "blocks":
         record, said = _generalisation(
             real, synthetic, unseen, dataset.held_out, budget._replace(windows=wanted.windows), seed

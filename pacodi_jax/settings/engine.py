@@ -1,6 +1,7 @@
 """The sections of settings that every run has, whatever its model."""
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from pacodi_jax.config import Section, setting
@@ -9,8 +10,8 @@ from pacodi_jax.errors import PacodiError
 from pacodi_jax.parallel import BACKENDS
 from pacodi_jax.text.settings import TextSettings
 
-_SHARE = ("a share of the steps below 1, or a number of steps", lambda x: x > 0)
-_WARMUP = ("0, a share of the updates below 1, or a number of updates", lambda x: x >= 0)
+_SHARE = ("a share of the steps below 1, or a number of steps", lambda x: 0 < x < inf)
+_WARMUP = ("0, a share of the updates below 1, or a number of updates", lambda x: 0 <= x < inf)
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class TrainSettings(Section, name="train"):
         0.999, "Adam's second decay rate", accepted=("0 < beta2 < 1", lambda x: 0 < x < 1)
     )
     weight_decay: float = setting(
-        0.0, "decoupled, of matrices", accepted=("0 or more", lambda x: x >= 0)
+        0.0, "decoupled, of matrices", accepted=("0 or more", lambda x: 0 <= x < inf)
     )
     clip: float = setting(
         1.0, "largest norm of a gradient", accepted=("a positive number", lambda x: x > 0)

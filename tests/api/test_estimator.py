@@ -110,6 +110,12 @@ def test_the_verdict_prints_and_writes(fitted, tmp_path, monkeypatch):
     assert verdict.to_html(tmp_path / "report.html").read_text().startswith("<!")
 
 
+def test_what_no_sampler_takes_is_refused_before_anything_is_scored(fitted, monkeypatch):
+    monkeypatch.setattr("pacodi_jax.run.score.score_panel", None)
+    with pytest.raises(pj.PacodiError, match=r"no setting 'sample\.static'"):
+        fitted.score(static={"grade": "high"}, progress=False)
+
+
 def _small_budget():
     return Budget(encoder_steps=4, discriminative_steps=4, predictive_steps=4, strong_steps=4)
 

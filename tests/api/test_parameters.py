@@ -32,6 +32,10 @@ def test_it_has_the_habits_of_scikit_learn(fitted):
     [
         ({"settings": {"train.stesp": 3}}, "no setting 'train.stesp'. Did you mean 'train.steps'"),
         ({"settings": {"train.steps": 0}}, "train.steps=0; accepted: 1, 2, 3"),
+        ({"settings": {"train.warmup": float("inf")}}, "train.warmup=inf; accepted: 0, a share"),
+        ({"settings": {"train.log_every": float("inf")}}, "train.log_every=inf; accepted: a share"),
+        ({"settings": {"train.weight_decay": float("inf")}}, "train.weight_decay=inf; accepted"),
+        ({"settings": {"model.name": "timegan"}}, "name the family by model= alone"),
         ({"model": "pacodo"}, "Did you mean 'pacodi'"),
         ({"size": "huge"}, "accepted: base, large, small, tiny"),
         ({"length": 1}, "data.length=1"),

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from pacodi_jax.run import export
 
 pytestmark = pytest.mark.usefixtures("quick_compiles", "no_cache")
 
+BROKEN = Path(__file__).parent.parent / "train" / "broken_config.py"
 QUICK = ("--size=tiny", "--set", "train.steps=4", "--set=train.batch=8", "--set=sample.steps=3")
 
 
@@ -94,6 +96,7 @@ def test_every_help_fits_a_screen_and_shows_an_example(name, capsys, monkeypatch
 
 LIGHT = """
 import sys
+from pathlib import Path
 from pacodi_jax.cli import pacodi
 for name in (None, *pacodi.COMMANDS):
     try:
@@ -122,6 +125,7 @@ def test_no_help_waits_for_heavy_imports():
         (("train", "sines", "--set=train.steps=x"), "train.steps='x'; a whole number is needed"),
         (("train", "sines", "--model=pacodo"), "Did you mean 'pacodi'?"),
         (("train", "sines", "-n", "0"), "--samples=0; accepted: 1, 2, 3"),
+        (("train", str(BROKEN)), "ZeroDivisionError: division by zero"),
         (("sample", "nowhere"), "nowhere is not there"),
         (("export", "nowhere"), "nowhere is not there"),
         (("flops",), "the following arguments are required: --lengths"),
@@ -145,6 +149,13 @@ def test_a_mistake_is_one_line_and_writes_nothing(
 def test_settings_of_a_trained_model_cannot_change(run, capsys):
     assert pacodi.main(["sample", str(run), "--set=model.width=3"]) == 2
     assert "only sample.* can change" in capsys.readouterr().err
+
+
+def test_how_many_windows_an_export_draws_is_no_setting(run, tmp_path, capsys):
+    given = ["export", str(run), f"--out={tmp_path / 'a'}", "--set=sample.count=5"]
+    assert pacodi.main(given) == 2
+    assert "this command has another flag for it" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_reader_that_has_seen_enough_is_no_error():

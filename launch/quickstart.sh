@@ -8,3 +8,5 @@ python -m pacodi_jax.main --config=configs/sines.py --workdir="$folder" \
   --config.train.steps=6000
 echo "== done. Look at $folder/samples/samples.png (real against synthetic) and $folder/loss.png;"
 echo "   the windows are in $folder/samples/samples.csv. Run this again and it resumes or says it is done."
+[ "$(command -v pacodi || true)" != "$PWD/.venv/bin/pacodi" ] ||
+  echo "   For the command pacodi and 'import pacodi_jax' in this shell: source .venv/bin/activate"

@@ -108,9 +108,9 @@ class Section:
         hints = get_type_hints(cls)
         names = [known.name for known in dataclasses.fields(cls)]
         if field not in names:
-            raise PacodiError(
-                f"there is no setting {cls.full_name(field)!r}.{nearest(field, names)}"
-            )
+            full = cls.full_name(field)
+            known = [cls.full_name(name) for name in names]
+            raise PacodiError(f"there is no setting {full!r}.{nearest(full, known)}")
         return _as_type(cls.full_name(field), _read(text, _allowed(hints[field])), hints[field])
 
     def replace(self, **changes: Any) -> Self:

@@ -5,6 +5,7 @@ trees of numpy arrays, so they restore on any number of devices.
 """
 
 import contextlib
+import logging
 import shutil
 import warnings
 from pathlib import Path
@@ -20,6 +21,14 @@ from pacodi_jax.checkpoint.retention import LastAndBest
 from pacodi_jax.errors import PacodiError
 
 _DAMAGED = ".damaged"
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Not so what orbax warns of at every save by one process: it has nothing to merge."""
+    return "Skipping merge of OCDBT" not in str(record.msg)
+
+
+logging.getLogger("absl").addFilter(_is_news)
 
 
 class Checkpoint(NamedTuple):

@@ -1,5 +1,6 @@
 """The clock of a table: the grid its rows lie on, and how its stamps are written."""
 
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ from pacodi_jax.errors import PacodiError
 
 #: An offset written +01:00, which strftime knows only as +0100.
 COLON = "%:z"
+_YEAR_LAST = re.compile(r"\s*\d{1,2}\D")
 
 
 class Clock(NamedTuple):
@@ -47,8 +49,14 @@ class Clock(NamedTuple):
         """Reads a stamp at which a series may begin; one without a zone is local time.
 
         Raises:
-          PacodiError: for what is no date, or lies between two steps of the grid.
+          PacodiError: for what is no date, lies between two steps of the grid, or is a text in
+            which the day could be taken for the month.
         """
+        if isinstance(stamp, str) and _YEAR_LAST.match(stamp):
+            raise PacodiError(
+                f"start={stamp!r}: write the year first, such as 2027-01-31; day and month are not "
+                "guessed."
+            )
         try:
             found = pd.Timestamp(stamp)
             if self.zone:

@@ -1,6 +1,7 @@
 """What a folder of checkpoints promises beside whole states: it waits, tells and tidies."""
 
 import json
+import logging
 import warnings
 
 import numpy as np
@@ -35,6 +36,23 @@ def test_a_file_named_like_an_unfinished_save_does_not_stop_a_run(tmp_path):
     with Checkpoints(tmp_path) as store:
         store.save(1, STATE, {})
     assert store.steps() == [1]
+
+
+def test_saving_tells_nothing_that_sounds_like_a_loss(tmp_path):
+    """Orbax warns at every save by one process that it has nothing to merge."""
+    heard = []
+    handler = logging.Handler()
+    handler.emit = lambda record: heard.append(record.getMessage())
+    logger = logging.getLogger("absl")
+    logger.addHandler(handler)
+    try:
+        with Checkpoints(tmp_path) as store:
+            store.save(1, STATE, {})
+        logger.warning("something else")
+    finally:
+        logger.removeHandler(handler)
+    assert [line for line in heard if "merge" in line] == []
+    assert "something else" in heard
 
 
 def test_asking_for_the_newest_step_waits_only_once_it_is_written(tmp_path, monkeypatch):

@@ -121,7 +121,7 @@ def test_no_help_waits_for_heavy_imports():
         (("train", "etth9"), "Did you mean 'etth1'?"),
         (("train", "sines", "--stpes=3"), "unrecognized arguments: --stpes=3"),
         (("train", "sines", "--set=train.steps"), "write NAME=VALUE"),
-        (("train", "sines", "--set=train.stesp=3"), "Did you mean 'steps'?"),
+        (("train", "sines", "--set=train.stesp=3"), "Did you mean 'train.steps'?"),
         (("train", "sines", "--set=train.steps=x"), "train.steps='x'; a whole number is needed"),
         (("train", "sines", "--model=pacodo"), "Did you mean 'pacodi'?"),
         (("train", "sines", "-n", "0"), "--samples=0; accepted: 1, 2, 3"),

@@ -52,7 +52,7 @@ def of_array(tmp_path_factory):
 def drawn(monkeypatch):
     """What the pictures show: titles and labels of axes."""
     seen = []
-    for name in ("set_ylabel", "annotate"):
+    for name in ("set_ylabel", "set_title"):
         real = getattr(matplotlib.axes.Axes, name)
 
         def spy(axis, text, *args, real=real, **how):
@@ -145,6 +145,7 @@ def test_a_model_of_an_array_writes_arrays(of_array, tmp_path):
         (("simulate", "RUN", "--steps=0"), "steps=0; accepted"),
         (("simulate", "RUN", "--steps=9", "--seed=-1"), "seed=-1; accepted"),
         (("simulate", "RUN", "--steps=9", "--start=soon"), "'soon' is no stamp"),
+        (("simulate", "RUN", "--steps=9", "--start=01/02/2027"), "write the year first"),
         (("simulate", "RUN", "--steps=9", "--start=2024-02-01 05:00"), "not on the grid"),
         (("simulate", "RUN", "--steps=9", "--overlap=8"), "overlap=8; accepted"),
         (

@@ -22,8 +22,13 @@ def checked(prepare: Prepare) -> Prepare:
     def checking(settings: Any, windows: np.ndarray, condition: np.ndarray | None) -> Any:
         check_array("windows", windows, (None, None, None), float, "(N, L, C) of floats")
         if condition is not None:
-            # Windows that come again with other texts stand among the conditions, and once here.
+            # Oversampled windows have a condition per text, and are listed once: M is N or more.
             check_array("condition", condition, (None, None), float, "(M, E) of floats")
+            if len(condition) < len(windows):
+                raise PacodiError(
+                    f"condition has shape {condition.shape} of {condition.dtype}; expected "
+                    f"({len(windows)}, E), or more rows."
+                )
         return prepare(settings, windows, condition)
 
     return checking

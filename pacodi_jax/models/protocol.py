@@ -180,7 +180,7 @@ class Family:
       name: as ``model.name`` has it.
       settings: a frozen dataclass whose fields are config sections, ``model`` and ``sample`` among
         them.
-      prepare: ``(settings, windows (N, L, C), condition (N, E) or None) -> arrays``, what is fitted
+      prepare: ``(settings, windows (N, L, C), condition (M, E) or None) -> arrays``, what is fitted
         to the training windows before the first step. It is stored with the weights.
       build: ``(settings, shape, arrays, training) -> generator``; without training it only samples.
       sizes: values of the ``model`` section per size; ``small`` is the default, ``tiny`` is for a

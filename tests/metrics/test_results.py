@@ -12,8 +12,8 @@ from pacodi_jax.metrics.results import Memorisation, Method, Side, Sides
 from pacodi_jax.metrics.score import summarise
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
-#: Files of other contents: figures of the paper, and of the block bootstrap.
-OTHERS = {"paper", "history", "pace"}
+#: Files of other contents: figures of the paper, of the block bootstrap, of speed and of attacks.
+OTHERS = {"paper", "history", "pace", "privacy"}
 KEPT = sorted(path for path in RESULTS.glob("*.json") if path.stem not in OTHERS)
 
 METHOD = Method((0, 1), 200, 40, 400, 400, 50, "TS2Vec", 1000, 256, 5, "min-max", "Student's t")

@@ -97,7 +97,7 @@ def test_a_text_joins_observed_values_and_static_columns(model):
 
 
 def test_requests_survive_saving_and_do_not_depend_on_their_number(model, tmp_path):
-    again = sealed.read(sealed.write(model, tmp_path / "m.pacodi"))
+    again = sealed.read(sealed.write(model.trained_, tmp_path / "m.pacodi"))
     for asked in ({}, {"text": "it falls"}, {"static": {"grade": "high"}}):
         few, many = again.request(3, 5, **asked), model.trained_.request(3, 9, **asked)
         np.testing.assert_array_equal(few.vectors, many.vectors[:5])

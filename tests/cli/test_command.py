@@ -235,7 +235,7 @@ def test_programs_of_a_run_are_in_the_cache(cache, trained):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--config=configs/sines.py", "--config.train.stps=5"), "Did you mean 'steps'"),
+        (("--config=configs/sines.py", "--config.train.stps=5"), "Did you mean 'train.steps'"),
         (("--config=configs/sines.py", "--config.train.steps=0"), "error: train.steps=0"),
         (("--config=configs/nothing.py",), "configs/nothing.py"),
         ((), "--config=configs/NAME.py, or the --workdir of a run"),
@@ -254,7 +254,7 @@ def test_mistake_is_one_line_and_writes_nothing(cache, tmp_path, arguments, mess
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
-        ("--config.train.stps=5", "no setting 'train.stps'. Did you mean 'steps'?"),
+        ("--config.train.stps=5", "no setting 'train.stps'. Did you mean 'train.steps'?"),
         ("--config.trian.steps=5", "no setting 'trian.steps'. Did you mean 'train.steps'?"),
         ("--config.train.steps=many", "train.steps='many'; a whole number is needed"),
         ("--config.train.ema=high", "train.ema='high'; a number is needed"),
